@@ -1,0 +1,1 @@
+"""Closed forms over `LadderPolynomial`: one file, one quantity."""

@@ -1,0 +1,1 @@
+"""To and from relatives: formulas, factorization machines, polynomial kernels."""

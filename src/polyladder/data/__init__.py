@@ -1,0 +1,1 @@
+"""Rows come in: named data sets, tables and features."""

@@ -1,0 +1,1 @@
+"""The paper itself: its equations and where they are implemented."""

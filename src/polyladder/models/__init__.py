@@ -1,0 +1,1 @@
+"""Trainable models over a leading ``batch_shape``, and `merge`, which turns a trained ladder into its polynomial."""

@@ -1,0 +1,42 @@
+"""From a trained network to its exact polynomial."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from polyladder.models.ladder import LPNN
+from polyladder.polynomial.ladder import LadderPolynomial
+
+
+@torch.no_grad()
+def merge(net: LPNN) -> LadderPolynomial:
+    r"""The polynomial that ``net.eval()`` computes, with batch norm folded into the weights.
+
+    Implements: eq. (12), eq. (13).
+
+    Batch norm after layer l is the affine map h-bar = s * h + t, so it goes into the *next* weight, W^(l+1) or the
+    readout:
+
+    .. math:: W = W' \mathrm{diag}(s), \quad b = b' + W' t, \quad
+              s = \gamma / \sqrt{\sigma^2 + \epsilon}, \quad t = \beta - s \mu
+
+    Args:
+        net: any ``batch_shape``, in either mode; what ``eval`` would compute is merged.
+    """
+    weights = [w.detach().clone() for w in [*net.W, net.readout]]
+    intercepts = [b.detach().clone() for b in [*net.b, net.offset]]
+    if net.batch_norm:
+        for l, norm in enumerate(net.norms, start=1):
+            scale, shift = norm.affine()
+            intercepts[l] += (weights[l] @ shift.unsqueeze(-1)).squeeze(-1)
+            weights[l] *= scale.unsqueeze(-2)
+    gate_intercepts: list[Tensor] = [c.detach().clone() for c in net.c] or [torch.zeros_like(b) for b in net.b]
+    return LadderPolynomial(
+        W=tuple(weights[:-1]),
+        b=tuple(intercepts[:-1]),
+        V=tuple(v.detach().clone() for v in net.V),
+        c=tuple(gate_intercepts),
+        readout=weights[-1],
+        offset=intercepts[-1],
+    )

@@ -1,0 +1,96 @@
+"""Batch norm and dropout for many models at once. Inside a model, activations have shape (B, k, n), rows last."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class BatchNorm(nn.Module):
+    r"""Batch norm with statistics of its own for every unit of every model.
+
+    Implements: eq. (11).
+
+    .. math:: \bar h = \gamma (h - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta
+
+    The paper divides by (sigma + epsilon); frameworks, and this module, by the root. In ``eval`` mode mu and sigma
+    are the running statistics, so the layer is affine and merges into the next weight.
+    """
+
+    momentum = 0.1
+    eps = 1e-5
+
+    def __init__(
+        self,
+        width: int,
+        batch_shape: Sequence[int],
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> None:
+        super().__init__()
+        shape = (*batch_shape, width)
+        self.gamma = nn.Parameter(torch.ones(shape, dtype=dtype, device=device))
+        self.beta = nn.Parameter(torch.zeros(shape, dtype=dtype, device=device))
+        self.mean: Tensor
+        self.variance: Tensor
+        self.register_buffer("mean", torch.zeros(shape, dtype=dtype, device=device))
+        self.register_buffer("variance", torch.ones(shape, dtype=dtype, device=device))
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Normalize h of shape (B, k, n) over its last dimension."""
+        if self.training and h.shape[-1] < 2:
+            raise ValueError(
+                f"Batch norm must see at least 2 rows in train mode; got {h.shape[-1]}. Call .eval() or drop the last batch."
+            )
+        # Each unit of each model is a channel of one image: PyTorch's fused kernel then does them all in one call.
+        y = F.batch_norm(
+            h.reshape(1, -1, h.shape[-1]),
+            self.mean.view(-1),
+            self.variance.view(-1),
+            self.gamma.view(-1),
+            self.beta.view(-1),
+            self.training,
+            self.momentum,
+            self.eps,
+        )
+        return y.reshape(h.shape)
+
+    def affine(self) -> tuple[Tensor, Tensor]:
+        """The (scale, shift) that ``eval`` mode applies: h-bar = scale * h + shift. Shapes (*batch_shape, k)."""
+        scale = self.gamma / (self.variance + self.eps).sqrt()
+        return scale, self.beta - scale * self.mean
+
+    def extra_repr(self) -> str:
+        """The width, for ``repr``."""
+        return str(self.gamma.shape[-1])
+
+
+class Dropout(nn.Module):
+    """Dropout with a rate for each model; kept values are scaled by 1 / (1 - rate)."""
+
+    def __init__(self, rates: Tensor, device: torch.device | str | None = None) -> None:
+        super().__init__()
+        self.rate: Tensor
+        self.register_buffer("rate", rates.to(device))
+
+    def forward(self, h: Tensor) -> Tensor:
+        """Drop entries of h, shape (B, k, n), in train mode and in place: what makes h never needs its own output."""
+        if not self.training or not self.rate.any():
+            return h
+        rate = self.rate.reshape(-1, 1, 1)
+        # 16 random bits decide well enough, and four such numbers come out of one 64-bit draw. Whole numbers minus a
+        # whole level, clamped to [0, 1], are the mask: comparisons and booleans cost several times more on a CPU.
+        bits = torch.empty(math.ceil(h.numel() / 4), dtype=torch.int64, device=h.device).random_(-(2**63), None)
+        drawn = bits.view(torch.int16)[: h.numel()].view(h.shape).to(h.dtype)
+        level = (rate * 2**16).round() - 2**15 - 1
+        mask = drawn.sub_(level.to(h.dtype)).clamp_(0, 1).mul_((1.0 / (1.0 - rate)).to(h.dtype))
+        return h.mul_(mask)
+
+    def extra_repr(self) -> str:
+        """The rate or rates, for ``repr``."""
+        rates = self.rate.unique()
+        return f"{rates[0].item():g}" if len(rates) == 1 else f"{rates.min().item():g} to {rates.max().item():g}"
