@@ -1,5 +1,8 @@
 """Test set-up: code blocks of the Markdown pages are tests, torch keeps to one thread (pytest uses both cores)."""
 
+import os
+import tempfile
+
 import hypothesis
 import torch
 from sybil import Sybil
@@ -9,4 +12,22 @@ torch.set_num_threads(1)
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30)
 hypothesis.settings.load_profile("repeatable")
 
-pytest_collect_file = Sybil(parsers=[PythonCodeBlockParser(), SkipParser()], patterns=["*.md"]).pytest()
+
+def in_a_folder_of_its_own(namespace: dict[str, object]) -> None:
+    """Pages may write files; they land in a temporary folder."""
+    namespace["_folder"] = tempfile.TemporaryDirectory()
+    namespace["_before"] = os.getcwd()
+    os.chdir(namespace["_folder"].name)  # type: ignore[attr-defined]
+
+
+def back_again(namespace: dict[str, object]) -> None:
+    os.chdir(namespace["_before"])  # type: ignore[arg-type]
+    namespace["_folder"].cleanup()  # type: ignore[attr-defined]
+
+
+pytest_collect_file = Sybil(
+    parsers=[PythonCodeBlockParser(), SkipParser()],
+    patterns=["*.md"],
+    setup=in_a_folder_of_its_own,
+    teardown=back_again,
+).pytest()

@@ -1,4 +1,5 @@
-"""How much cheaper is one training step of 100 ladders as a batch than of 100 plain PyTorch ladders?
+"""
+How much cheaper is one training step of 100 ladders as a batch than of 100 plain PyTorch ladders?
 
 Each step is a forward and a backward pass on a mini-batch of 32 rows: 8 inputs, 50-50-50 units, batch norm, dropout.
 Run: python benchmarks/batched_step.py [--compile]

@@ -55,7 +55,7 @@ _HOME = {
     "widen": "polynomial.widen",
 }
 
-__all__ = sorted(_HOME)
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> object:

@@ -8,7 +8,7 @@ import typer
 
 
 def equation(
-    number: Annotated[str | None, typer.Argument(help="As in the paper: 7, 10, 4.1. Without one, all are listed.")] = None,
+    number: Annotated[str | None, typer.Argument(help="As in the paper: 7, 10, 4.1. Without one: all.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/equations.md.")] = False,
 ) -> None:
     """Show where an equation or theorem of the paper is implemented.

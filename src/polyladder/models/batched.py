@@ -36,7 +36,7 @@ class BatchedModule(nn.Module):
         depth = len(self.batch_shape)
 
         def part(name: str, t: Tensor) -> Tensor:
-            return t.flatten(0, depth - 1)[positions.to(t.device)]
+            return t.flatten(0, depth - 1)[positions.to(t.device)].clone()
 
         return self._rebuilt(positions.shape, part)
 
@@ -88,7 +88,8 @@ def per_model(name: str, value: float | Tensor, batch_shape: Sequence[int], low:
     tensor = torch.as_tensor(value, dtype=torch.float64)
     if tensor.dim() and tuple(tensor.shape) != tuple(batch_shape):
         raise ValueError(
-            f"{name} must be one number or have shape {tuple(batch_shape)}, one a model; got shape {tuple(tensor.shape)}."
+            f"{name} must be one number or have shape {tuple(batch_shape)}, one a model; "
+            f"got shape {tuple(tensor.shape)}."
         )
     if tensor.device.type != "meta" and not bool(((tensor >= low) & (tensor < high)).all()):
         raise ValueError(f"{name} must be in [{low:g}, {high:g}); got {value}.")

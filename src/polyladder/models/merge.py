@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from polyladder.models.ladder import LPNN
+from polyladder.models.normalization import BatchNorm
 from polyladder.polynomial.ladder import LadderPolynomial
 
 
@@ -28,6 +29,7 @@ def merge(net: LPNN) -> LadderPolynomial:
     intercepts = [b.detach().clone() for b in [*net.b, net.offset]]
     if net.batch_norm:
         for l, norm in enumerate(net.norms, start=1):
+            assert isinstance(norm, BatchNorm)
             scale, shift = norm.affine()
             intercepts[l] += (weights[l] @ shift.unsqueeze(-1)).squeeze(-1)
             weights[l] *= scale.unsqueeze(-2)

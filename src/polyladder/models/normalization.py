@@ -44,7 +44,8 @@ class BatchNorm(nn.Module):
         """Normalize h of shape (B, k, n) over its last dimension."""
         if self.training and h.shape[-1] < 2:
             raise ValueError(
-                f"Batch norm must see at least 2 rows in train mode; got {h.shape[-1]}. Call .eval() or drop the last batch."
+                f"Batch norm must see at least 2 rows in train mode; got {h.shape[-1]}. "
+                "Call .eval() or drop the last batch."
             )
         # Each unit of each model is a channel of one image: PyTorch's fused kernel then does them all in one call.
         y = F.batch_norm(
@@ -92,5 +93,5 @@ class Dropout(nn.Module):
 
     def extra_repr(self) -> str:
         """The rate or rates, for ``repr``."""
-        rates = self.rate.unique()
-        return f"{rates[0].item():g}" if len(rates) == 1 else f"{rates.min().item():g} to {rates.max().item():g}"
+        low, high = self.rate.min().item(), self.rate.max().item()
+        return f"{low:g}" if low == high else f"{low:g} to {high:g}"

@@ -1,1 +1,1 @@
-"""The exact polynomial in the middle of the house: everything left of it makes one, everything right of it reads one."""
+"""The exact polynomial in the middle of the house: rooms before it make one, rooms after it read one."""

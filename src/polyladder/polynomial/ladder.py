@@ -221,7 +221,9 @@ def check_weights(p: LadderPolynomial) -> None:
         if not isinstance(t, Tensor):
             raise TypeError(f"{name} must be a torch.Tensor; got {type(t).__name__}. Wrap it in torch.as_tensor.")
         if not t.is_floating_point():
-            raise TypeError(f"{name} must be a floating-point tensor; got {t.dtype}. Convert it with .to(torch.float64).")
+            raise TypeError(
+                f"{name} must be a floating-point tensor; got {t.dtype}. Convert it with .to(torch.float64)."
+            )
     if p.readout.dim() < 2:
         raise ValueError(f"readout must have shape (*batch_shape, m, k); got shape {tuple(p.readout.shape)}.")
     if p.W and p.W[0].dim() < 2:
@@ -238,8 +240,6 @@ def check_weights(p: LadderPolynomial) -> None:
         if tuple(t.shape) != batch + expected[name]:
             raise ValueError(f"{name} must have shape {batch + expected[name]}; got shape {tuple(t.shape)}.")
         if (t.dtype, t.device) != (p.dtype, p.device):
-            raise ValueError(
-                f"{name} must be {p.dtype} on {p.device} as the readout is; got {t.dtype} on {t.device}. Convert it first."
-            )
+            raise ValueError(f"{name} must be {p.dtype} on {p.device} as the readout is; got {t.dtype} on {t.device}.")
         if 0 in t.shape:
             raise ValueError(f"{name} must not be empty; got shape {tuple(t.shape)}.")

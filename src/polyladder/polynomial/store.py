@@ -20,9 +20,7 @@ FORMAT = "polyladder"
 VERSION = 1
 
 
-def save(
-    polynomial: LadderPolynomial, path: str | PathLike[str], feature_names: Sequence[str] | None = None
-) -> None:
+def save(polynomial: LadderPolynomial, path: str | PathLike[str], feature_names: Sequence[str] | None = None) -> None:
     """Write a ladder to ``path``: beside it first, then renamed, so that no half-written file is ever left there.
 
     Args:
@@ -99,7 +97,7 @@ def write_atomically(content: bytes, path: str | PathLike[str]) -> None:
     try:
         handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise OSError(f"{target} cannot be written: {error.strerror}. Choose a folder that exists and is yours.") from error
+        raise OSError(f"{target} cannot be written: {error.strerror}. Choose another folder.") from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)

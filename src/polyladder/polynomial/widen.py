@@ -50,14 +50,13 @@ def widen(polynomials: Iterable[LadderPolynomial]) -> LadderPolynomial:
 
 def lengthen(polynomial: LadderPolynomial, depth: int) -> LadderPolynomial:
     """The same function with ``depth`` layers: identity rungs (W = I, b = 0, V = 0, c = 1) on top."""
-    missing = depth - len(polynomial.W)
-    width = polynomial.readout.shape[-1]
-    batch, options = tuple(polynomial.batch_shape), {"dtype": polynomial.dtype, "device": polynomial.device}
+    missing, batch = depth - len(polynomial.W), tuple(polynomial.batch_shape)
+    zero = polynomial.readout.new_zeros(*batch, polynomial.readout.shape[-1])
     return LadderPolynomial(
-        W=polynomial.W + (torch.eye(width, **options).expand(*batch, width, width),) * missing,
-        b=polynomial.b + (torch.zeros(*batch, width, **options),) * missing,
-        V=polynomial.V + (torch.zeros(*batch, width, polynomial.in_features, **options),) * missing,
-        c=polynomial.c + (torch.ones(*batch, width, **options),) * missing,
+        W=polynomial.W + (torch.diag_embed(zero + 1),) * missing,
+        b=polynomial.b + (zero,) * missing,
+        V=polynomial.V + (zero.new_zeros(*zero.shape, polynomial.in_features),) * missing,
+        c=polynomial.c + (zero + 1,) * missing,
         readout=polynomial.readout,
         offset=polynomial.offset,
     )

@@ -1,0 +1,98 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from polyladder import load
+from polyladder.polynomial import store
+from tests.ladders import random_ladder
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(tmp_path: Path) -> None:
+    path = tmp_path / "m.ladder"
+    random_ladder().save(path)
+    content = path.read_bytes()
+    for end in (0, 4, 20, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:end])
+        with pytest.raises(ValueError, match="damaged or foreign"):
+            load(path)
+
+
+def test_a_flipped_bit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.ladder"
+    random_ladder().save(path)
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="checksum"):
+        load(path)
+
+
+def rewrite(path: Path, *, format: str = "polyladder", version: str = "1", **header: object) -> None:
+    p = random_ladder()
+    tensors = {name: t.clone() for name, t in p.tensors().items()}
+    full = {"kind": "LadderPolynomial", "batch_shape": [], "in_features": 3, "hidden": [4, 5], "out_features": 2}
+    metadata = {"format": format, "version": version, "header": json.dumps(full | header)}
+    save_file(tensors, path, metadata=metadata | {"sha256": store.digest(tensors)})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"format": "other"}, "was not written by polyladder"),
+        ({"version": "99"}, "format version 99; this polyladder reads version 1"),
+        ({"kind": "Poem"}, "must hold a LadderPolynomial or|must hold a LadderPolynomial"),
+        ({"hidden": [4]}, "is damaged"),
+        ({"hidden": [4, 6]}, "is damaged: its header promises"),
+        ({"hidden": [4, 5, 5]}, "is damaged: its weights do not form a ladder"),
+        ({"hidden": None}, "is damaged"),
+        ({"in_features": 4}, "is damaged: its header promises"),
+    ],
+)
+def test_a_foreign_or_inconsistent_file_is_refused(tmp_path: Path, changes: dict[str, str], sentence: str) -> None:
+    path = tmp_path / "m.ladder"
+    rewrite(path)
+    assert load(path) == random_ladder()
+    rewrite(path, **changes)
+    with pytest.raises(ValueError, match=sentence):
+        load(path)
+
+
+def test_no_file_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is none"):
+        load(tmp_path / "absent.ladder")
+    with pytest.raises(OSError, match="cannot be written"):
+        random_ladder().save(tmp_path / "absent" / "m.ladder")
+
+
+def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.ladder"
+    random_ladder().save(path)
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space left on device"):
+        random_ladder(seed=1).save(path)
+    assert load(path) == random_ladder()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_feature_names_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "m.ladder"
+    random_ladder().save(path, feature_names=["age", "größe", "<b>"])
+    assert store.feature_names(path) == ["age", "größe", "<b>"]
+    random_ladder().save(path)
+    assert store.feature_names(path) is None
+    with pytest.raises(ValueError, match="feature_names must have 3 entries; got 1"):
+        random_ladder().save(path, feature_names=["age"])
+
+
+def test_weights_that_need_gradients_or_share_memory_are_stored(tmp_path: Path) -> None:
+    p = random_ladder(batch_shape=(3,)).map(lambda t: t.clone().requires_grad_())
+    p[1].save(tmp_path / "m.ladder")
+    assert torch.equal(load(tmp_path / "m.ladder").readout, p.readout[1])
