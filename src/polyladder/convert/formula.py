@@ -1,0 +1,126 @@
+"""A ladder as a formula that can be read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from polyladder.analysis.coefficients import coefficients
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.names import input_names
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The outputs of a ladder as sympy expressions, with what was lost by shortening them.
+
+    Args:
+        expressions: one sympy expression for each output.
+        errors: for each output, a number that the difference between the ladder and its expression does not exceed
+            anywhere on [-1, 1]^d: no monomial exceeds 1 there, so it is the sum of the absolute changes of the
+            coefficients. Zero if nothing was dropped or rounded.
+        n_terms: for each output, how many monomials are left.
+    """
+
+    expressions: tuple[Any, ...]
+    errors: tuple[float, ...]
+    n_terms: tuple[int, ...]
+
+    def __str__(self) -> str:
+        several = len(self.expressions) > 1
+        return "\n".join(
+            f"y{j if several else ''} = {expression}\n    {terms} terms, within {error:.2g} on [-1, 1]^d"
+            for j, (expression, error, terms) in enumerate(
+                zip(self.expressions, self.errors, self.n_terms, strict=True), start=1
+            )
+        )
+
+
+def to_sympy(
+    polynomial: LadderPolynomial,
+    names: Sequence[str] | None = None,
+    digits: int | None = None,
+    prune: float | None = None,
+    max_terms: int = 1_000_000,
+) -> Any:
+    """The sympy expression of a ladder, expanded into monomials.
+
+    Args:
+        polynomial: a single one (``batch_shape`` ()).
+        names: of the d inputs, all different; x1, ..., xd if not given.
+        digits: round each coefficient to this many significant digits. By default they keep all.
+        prune: drop small terms, as many as together cannot change an output by more than this on [-1, 1]^d.
+        max_terms: refuse a polynomial with more monomials than this before pruning.
+
+    Returns:
+        One expression for a ladder of one output, a list of them for several. `formula` takes the same arguments and
+        states the largest possible error as well.
+
+    Cost: that of `coefficients`, then about a millisecond of sympy for each term that is left.
+
+    Example:
+        >>> import torch
+        >>> one, zero = torch.ones(1, 1), torch.zeros(1)
+        >>> square = LadderPolynomial(W=(one,), b=(zero,), V=(one,), c=(zero + 2,), readout=one, offset=zero - 1)
+        >>> to_sympy(square, ["speed"])
+        1.0*speed**2 + 2.0*speed - 1.0
+    """
+    expressions = formula(polynomial, names, digits, prune, max_terms).expressions
+    return expressions[0] if len(expressions) == 1 else list(expressions)
+
+
+def formula(
+    polynomial: LadderPolynomial,
+    names: Sequence[str] | None = None,
+    digits: int | None = None,
+    prune: float | None = None,
+    max_terms: int = 1_000_000,
+) -> Formula:
+    """As `to_sympy`, with a bound on the error of pruning and rounding.
+
+    Pruning goes from the smallest coefficient upward and stops before their absolute sum exceeds ``prune``; the terms
+    that are left are then rounded. Coefficients are multiplied out in float64, whatever the dtype of the weights.
+    """
+    try:
+        import sympy
+    except ImportError as error:
+        raise ImportError("to_sympy needs sympy. Install it with: pip install 'polyladder[formula]'.") from error
+
+    if polynomial.batch_shape:
+        raise ValueError(
+            f"polynomial must be a single one; got batch_shape {tuple(polynomial.batch_shape)}. Take one with p[i]."
+        )
+    if digits is not None and (isinstance(digits, bool) or not isinstance(digits, int) or digits < 1):
+        raise ValueError(f"digits must be a positive integer or None; got {digits!r}.")
+    if prune is not None and not 0 <= prune < math.inf:
+        raise ValueError(f"prune must be a finite number of at least 0, or None; got {prune!r}.")
+    symbols = [sympy.Symbol(name) for name in input_names(names, polynomial.in_features)]
+    written_out = coefficients(polynomial.map(lambda t: t.detach().to("cpu", torch.float64)), max_terms)
+    expressions, errors, n_terms = [], [], []
+    for exact in written_out.values.unbind(-1):
+        shown = rounded(pruned(exact, prune or 0.0).tolist(), digits)
+        kept = [(e, v) for e, v in zip(written_out.exponents.tolist(), shown, strict=True) if v != 0]
+        terms = [
+            sympy.Float(value) * sympy.Mul(*(s**e for s, e in zip(symbols, exponents, strict=True) if e))
+            for exponents, value in kept
+        ]
+        expressions.append(sympy.Add(*terms))
+        errors.append(math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True)))
+        n_terms.append(len(kept))
+    return Formula(tuple(expressions), tuple(errors), tuple(n_terms))
+
+
+def pruned(values: torch.Tensor, budget: float) -> torch.Tensor:
+    """The values (terms,), the smallest set to zero as long as their absolute sum stays within the budget."""
+    size, order = values.abs().sort()
+    dropped = order[size.cumsum(0) <= budget]
+    return values.index_fill(0, dropped, 0.0)
+
+
+def rounded(values: list[float], digits: int | None) -> list[float]:
+    """The values to so many significant digits."""
+    return values if digits is None else [float(f"{v:.{digits - 1}e}") for v in values]

@@ -1,0 +1,196 @@
+"""From a table to the rows that a polynomial reads: encoded, scaled and held inside the training range."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTransformer, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from polyladder.data.table import Table, has_categories, is_frame, read_table
+
+Array = np.ndarray[Any, Any]
+KINDS = ("standard", "quantile", "yeo-johnson")
+
+
+class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """One transformer for everything between a table and a ladder.
+
+    Numeric columns are clipped to the range seen in training, scaled to mean 0 and variance 1 (after a map to uniform
+    quantiles or a Yeo-Johnson transform, if asked for); constant columns are dropped. Text and categorical columns of a
+    data frame become one column a category; a category that was not seen in training becomes zeros, with a warning.
+
+    Clipping matters: outside its data a polynomial grows without bound.
+
+    Parameters
+    ----------
+    kind : {"standard", "quantile", "yeo-johnson"}, default="standard"
+        How numeric columns are scaled. "standard" is affine, so it folds into the polynomial.
+    clip : bool, default=True
+        Hold numeric columns to their training range.
+    missing : {"error", "impute"}, default="error"
+        Whether missing numbers are refused, or replaced by the median with an indicator column.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Columns of the table.
+    feature_names_out_ : list of str
+        What each column of the transformed rows is.
+    """
+
+    def __init__(
+        self,
+        kind: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        clip: bool = True,
+        missing: Literal["error", "impute"] = "error",
+    ) -> None:
+        self.kind = kind
+        self.clip = clip
+        self.missing = missing
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn ranges, scales and categories from the training table."""
+        return self.fit_table(read_rows(self, X, reset=True))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """Learn from the training table and transform it."""
+        table = read_rows(self, X, reset=True)
+        return self.fit_table(table).transform_table(table)
+
+    def transform(self, X: Any) -> Array:
+        """Rows for the polynomial. Shape (n, transformed columns), float64."""
+        check_is_fitted(self)
+        return self.transform_table(read_rows(self, X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the transformed columns."""
+        check_is_fitted(self)
+        return np.array(self.feature_names_out_, dtype=object)
+
+    def affine(self) -> tuple[Array, Array] | None:
+        """(matrix, shift) with transformed = matrix @ original + shift inside the training range, if it is affine.
+
+        Shapes (transformed, original) and (transformed,). None where a step is not affine.
+        """
+        check_is_fitted(self)
+        if self.kind != "standard" or self.encoder_ is not None or self.indicator_ is not None:
+            return None
+        matrix = np.zeros((len(self.kept_), len(self.names_in_)))
+        matrix[np.arange(len(self.kept_)), self.kept_] = 1.0 / self.scaler_.scale_
+        return matrix, -self.scaler_.mean_ / self.scaler_.scale_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "impute"
+        return tags
+
+    def fit_table(self, table: Table) -> Self:
+        """Learn from a table that was read already."""
+        for name, value, allowed in (("kind", self.kind, KINDS), ("missing", self.missing, ("error", "impute"))):
+            if value not in allowed:
+                raise ValueError(
+                    f"The {name!r} parameter of Features must be one of {set(allowed)}. Got {value!r} instead."
+                )
+        numbers, names = table.numbers, table.names
+        self.names_in_, self.categorical_ = names, tuple(table.categories)
+        self.imputer_ = self.indicator_ = None
+        if np.isnan(numbers).any():
+            self.indicator_ = MissingIndicator(error_on_new=False).fit(numbers)
+            self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
+            numbers = self.imputer_.transform(numbers)
+        elif self.missing == "impute" and numbers.shape[1]:
+            self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
+        self.low_, self.high_ = (numbers.min(0), numbers.max(0)) if len(numbers) else (numbers, numbers)
+        varying = np.flatnonzero(self.high_ > self.low_)
+        self.kept_ = np.array(table.positions, dtype=np.intp)[varying]
+        self._varying = varying
+        shaped = numbers[:, varying]
+        self.shaper_ = None
+        if varying.size and self.kind == "quantile":
+            self.shaper_ = QuantileTransformer(n_quantiles=min(1000, len(shaped)), subsample=None).fit(shaped)
+        elif varying.size and self.kind == "yeo-johnson":
+            self.shaper_ = PowerTransformer(standardize=False).fit(shaped)
+        self.scaler_ = StandardScaler()
+        if varying.size:
+            self.scaler_.fit(shaped if self.shaper_ is None else self.shaper_.transform(shaped))
+        self.encoder_ = None
+        if table.categories:
+            self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+            self.encoder_.fit(np.stack(list(table.categories.values()), 1))
+        out = [names[i] for i in self.kept_]
+        if self.indicator_ is not None:
+            out += [f"{names[table.positions[i]]} is missing" for i in self.indicator_.features_]
+        if self.encoder_ is not None:
+            for i, values in zip(table.categories, self.encoder_.categories_, strict=True):
+                out += [f"{names[i]} = {'missing' if v is None else v}" for v in values]
+        if not out:
+            raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
+        self.feature_names_out_ = out
+        return self
+
+    def transform_table(self, table: Table) -> Array:
+        """Transform a table that was read already."""
+        numbers = table.numbers
+        parts = []
+        if self.indicator_ is not None:
+            parts.append(self.indicator_.transform(numbers).astype(np.float64))
+        if self.imputer_ is not None:
+            numbers = self.imputer_.transform(numbers)
+        shaped = numbers[:, self._varying]
+        if self.clip:
+            shaped = np.clip(shaped, self.low_[self._varying], self.high_[self._varying])
+        if shaped.shape[1]:
+            if self.shaper_ is not None:
+                shaped = self.shaper_.transform(shaped)
+            shaped = self.scaler_.transform(shaped)
+        parts.insert(0, shaped)
+        if self.encoder_ is not None:
+            text = np.stack([table.categories[i] for i in self.categorical_], 1)
+            self._warn_of_unseen(text)
+            parts.append(self.encoder_.transform(text))
+        return np.concatenate(parts, 1)
+
+    def _warn_of_unseen(self, text: Array) -> None:
+        for column, known, i in zip(text.T, self.encoder_.categories_, self.categorical_, strict=True):
+            unseen = sorted({str(v) for v in set(column) - set(known)})
+            if unseen:
+                name = self.names_in_[i]
+                warnings.warn(
+                    f"Column {name!r} holds categories that training did not see and that count as none: "
+                    f"{', '.join(unseen[:5])}{' ...' if len(unseen) > 5 else ''}.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+
+
+def read_rows(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """Check X as scikit-learn does, on behalf of an estimator with a ``missing`` parameter, and read it.
+
+    Args:
+        estimator: its ``n_features_in_`` and ``feature_names_in_`` are set, or compared if ``reset`` is False.
+        X: array, data frame or whatever scikit-learn takes for one.
+        reset: whether the estimator is being fitted.
+    """
+    impute = estimator.missing == "impute"
+    if is_frame(X) and (has_categories(X) if reset else estimator.categorical_):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if not len(X):
+            raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+        table = read_table(X, None if reset else estimator.categorical_)
+        if np.isinf(table.numbers).any() or (not impute and np.isnan(table.numbers).any()):
+            kind = "infinity" if np.isinf(table.numbers).any() else "NaN"
+            raise ValueError(f"Input X contains {kind}. Pass missing='impute' to have missing numbers filled in.")
+    else:
+        finite = "allow-nan" if impute else True
+        matrix = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=finite)
+        names = getattr(estimator, "feature_names_in_", None)
+        names = [f"x{i}" for i in range(matrix.shape[1])] if names is None else [str(name) for name in names]
+        table = Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(names))
+    if reset:
+        estimator.categorical_ = tuple(table.categories)
+    return table

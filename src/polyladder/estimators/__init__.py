@@ -1,0 +1,1 @@
+"""The scikit-learn face: estimators and batched grid search. Glue, no mathematics."""

@@ -1,0 +1,228 @@
+"""What every estimator here shares: reading tables, features, targets, guarded prediction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.preprocessing import LabelEncoder
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from torch import Tensor
+
+from polyladder.data.features import Features, read_rows
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import rescale_outputs, substitute
+
+GUARD = 0.1
+"""How far beyond the range of the training targets a guarded prediction may go, as a fraction of that range."""
+
+PREDICT_NUMBERS = 2**23
+"""Numbers of hidden states held at once while predicting: 64 MiB in float64."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows, ready for a solver.
+
+    Attributes:
+        z: transformed features. Shape (n, d), float64.
+        y: targets: standardized (n, m) float64 for regression, class numbers (n,) int64 for classification.
+        weight: sample weights (n,), or None.
+        outputs: how many outputs the model needs.
+    """
+
+    z: Tensor
+    y: Tensor
+    weight: Tensor | None
+    outputs: int
+
+
+class TableEstimator(BaseEstimator):  # type: ignore[misc]
+    """Reads tables into rows, leaves the fitting to its subclasses and predicts from what they found.
+
+    A subclass stores its parameters in ``__init__`` (``features``, ``clip`` and ``missing`` among them) and fits rows
+    in ``_fit_rows``, which sets ``polynomial_`` over the transformed features, in standardized target units.
+    """
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, fresh: bool = True) -> Rows:
+        """Check and read training data; learn the features and the target's scale unless they are kept."""
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        table = read_rows(self, X, reset=fresh)
+        if fresh:
+            self.features_ = Features(self.features, self.clip, self.missing).fit_table(table)
+        z = torch.from_numpy(self.features_.transform_table(table))
+        target = self._read_target(y, fresh)
+        check_consistent_length(table.numbers, target)
+        weight = None
+        if sample_weight is not None:
+            weight = torch.from_numpy(
+                _check_sample_weight(sample_weight, table.numbers, dtype=np.float64, ensure_non_negative=True)
+            )
+            if not bool(weight.sum() > 0):
+                raise ValueError("sample_weight must leave some rows; every weight is zero.")
+        return self._rows(z, target, weight, fresh)
+
+    def _read_target(self, y: Any, fresh: bool) -> np.ndarray[Any, Any]:
+        raise NotImplementedError
+
+    def _rows(self, z: Tensor, target: np.ndarray[Any, Any], weight: Tensor | None, fresh: bool) -> Rows:
+        raise NotImplementedError
+
+    def _outputs(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Raw outputs of the polynomial, in chunks of rows. Shape (n, m)."""
+        check_is_fitted(self)
+        z = torch.from_numpy(self.features_.transform_table(read_rows(self, X, reset=False)))
+        return evaluate(self.polynomial_, z).numpy()
+
+    def polynomial_in_original_units(self) -> LadderPolynomial:
+        """The polynomial over the table's own columns, scaling folded in.
+
+        It equals the model inside the training range; clipping and the guard are not polynomial and are left out.
+        """
+        check_is_fitted(self)
+        affine = self.features_.affine()
+        if affine is None:
+            raise ValueError(
+                "The features must be affine to fold into the polynomial; categories, missing-value indicators and "
+                f"features={self.features!r} are not. Use features='standard' on numeric columns."
+            )
+        return substitute(self.polynomial_, *(torch.from_numpy(t) for t in affine))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "impute"
+        return tags
+
+
+class TableRegressor(RegressorMixin, TableEstimator):  # type: ignore[misc]
+    """Targets are numbers: one or several columns."""
+
+    def _read_target(self, y: Any, fresh: bool) -> np.ndarray[Any, Any]:
+        target = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=self)
+        if target.ndim > 2:
+            raise ValueError(f"y must have shape (n,) or (n, m); got shape {target.shape}.")
+        return target
+
+    def _rows(self, z: Tensor, target: np.ndarray[Any, Any], weight: Tensor | None, fresh: bool) -> Rows:
+        y = torch.from_numpy(target.reshape(len(target), -1))
+        if fresh:
+            self._flat_target = target.ndim == 1
+            share = torch.full((len(y),), 1 / len(y), dtype=y.dtype) if weight is None else weight / weight.sum()
+            mean = share @ y
+            scale = (share @ (y - mean).square()).sqrt()
+            self.target_mean_, self.target_scale_ = mean, torch.where(scale > 0, scale, torch.ones_like(scale))
+            self.target_low_, self.target_high_ = y.min(0).values, y.max(0).values
+        return Rows(z, (y - self.target_mean_) / self.target_scale_, weight, y.shape[1])
+
+    def _in_target_units(self, polynomial: LadderPolynomial) -> LadderPolynomial:
+        return rescale_outputs(polynomial, self.target_scale_, self.target_mean_)
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, m)
+        """
+        y = self._outputs(X)
+        if self.guard:
+            margin = GUARD * (self.target_high_ - self.target_low_)
+            y = np.clip(y, (self.target_low_ - margin).numpy(), (self.target_high_ + margin).numpy())
+        return y[:, 0] if self._flat_target else y
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class TableClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
+    """Targets are classes: two, with one output, or several, with one output each."""
+
+    def _read_target(self, y: Any, fresh: bool) -> np.ndarray[Any, Any]:
+        labels = column_or_1d(y, warn=True)
+        check_classification_targets(labels)
+        if fresh:
+            self._encoder = LabelEncoder().fit(labels)
+            self.classes_ = self._encoder.classes_
+            if len(self.classes_) < 2:
+                raise ValueError(
+                    f"{type(self).__name__} needs samples of at least 2 classes; "
+                    f"the data contains only one class: {self.classes_[0]!r}."
+                )
+        return np.asarray(self._encoder.transform(labels))
+
+    def _rows(self, z: Tensor, target: np.ndarray[Any, Any], weight: Tensor | None, fresh: bool) -> Rows:
+        return Rows(z, torch.from_numpy(target), weight, 1 if len(self.classes_) == 2 else len(self.classes_))
+
+    def decision_function(self, X: Any) -> np.ndarray[Any, Any]:
+        """Outputs before the link: log-odds of the second class (n,), or one score a class (n, classes)."""
+        scores = self._outputs(X)
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any) -> np.ndarray[Any, Any]:
+        """Probability of each class. Shape (n, classes)."""
+        scores = torch.from_numpy(self._outputs(X))
+        if len(self.classes_) == 2:
+            scores = torch.cat([torch.zeros_like(scores), scores], 1)
+        return scores.softmax(1).numpy()
+
+    def predict(self, X: Any) -> np.ndarray[Any, Any]:
+        """The most probable class of each row. Shape (n,)."""
+        return self.classes_[self.predict_proba(X).argmax(1)]
+
+
+def evaluate(polynomial: LadderPolynomial, z: Tensor) -> Tensor:
+    """The polynomial at many rows, a chunk at a time. Shape (*batch_shape, n, m)."""
+    numbers = max(1, sum(polynomial.hidden)) * math.prod(polynomial.batch_shape)
+    parts = torch.split(z, max(1, PREDICT_NUMBERS // numbers))
+    return torch.cat([polynomial(part) for part in parts], -2)
+
+
+def check_number(estimator: Any, name: str, kind: type, low: float, *names: str, open_low: bool = False) -> None:
+    """Refuse a parameter that is not a number of at least ``low``, or one of the given names, in scikit-learn's words."""
+    value = getattr(estimator, name)
+    if isinstance(value, str) and value in names:
+        return
+    numeric = Integral if kind is int else Real
+    good = isinstance(value, numeric) and not isinstance(value, bool)
+    if not good or not (value > low if open_low else value >= low) or not math.isfinite(value):
+        words = f"{'an int' if kind is int else 'a float'} in the range {'(' if open_low else '['}{low:g}, inf)"
+        others = "".join(f" or {other!r}" for other in names)
+        raise ValueError(
+            f"The {name!r} parameter of {type(estimator).__name__} must be {words}{others}. Got {value!r} instead."
+        )
+
+
+def check_choice(estimator: Any, name: str, choices: Iterable[str]) -> None:
+    """Refuse a parameter that is not one of the given names, in scikit-learn's words."""
+    value = getattr(estimator, name)
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(
+            f"The {name!r} parameter of {type(estimator).__name__} must be a str among {{{listed}}}. Got {value!r} instead."
+        )
+
+
+def seeds_from(random_state: Any, count: int) -> list[int]:
+    """Seeds for ``count`` models from scikit-learn's ``random_state``."""
+    from sklearn.utils import check_random_state
+
+    return [int(s) for s in check_random_state(random_state).randint(0, 2**31 - 1, size=count)]
+
+

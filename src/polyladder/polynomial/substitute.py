@@ -1,0 +1,49 @@
+"""Affine maps folded into a ladder, before its inputs or after its outputs."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+
+
+def substitute(polynomial: LadderPolynomial, matrix: Tensor, shift: Tensor) -> LadderPolynomial:
+    """The ladder z -> p(matrix z + shift), exactly.
+
+    Args:
+        polynomial: over d inputs, any ``batch_shape``.
+        matrix: shape (d, e).
+        shift: shape (d,).
+    """
+
+    def through(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
+        return weight @ matrix, intercept + weight @ shift
+
+    # Only the first layer and the gates read the input; later layers read states.
+    gates = [through(V, c) for V, c in zip(polynomial.V, polynomial.c, strict=True)]
+    W, b = list(polynomial.W), list(polynomial.b)
+    readout, offset = polynomial.readout, polynomial.offset
+    if W:
+        W[0], b[0] = through(W[0], b[0])
+    else:
+        readout, offset = through(readout, offset)
+    return LadderPolynomial(
+        W=tuple(W),
+        b=tuple(b),
+        V=tuple(V for V, _ in gates),
+        c=tuple(c for _, c in gates),
+        readout=readout,
+        offset=offset,
+    )
+
+
+def rescale_outputs(polynomial: LadderPolynomial, scale: Tensor, shift: Tensor) -> LadderPolynomial:
+    """The ladder scale * p(x) + shift; scale and shift have shape (m,)."""
+    return LadderPolynomial(
+        W=polynomial.W,
+        b=polynomial.b,
+        V=polynomial.V,
+        c=polynomial.c,
+        readout=polynomial.readout * scale.unsqueeze(-1),
+        offset=polynomial.offset * scale + shift,
+    )

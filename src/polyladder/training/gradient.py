@@ -1,0 +1,182 @@
+"""Adam on mini-batches for many networks at once, each trained as if it were alone."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from polyladder.models.batched import BatchedModule, Seeds, generators, per_model, positive_integer
+from polyladder.training.fleet import Fleet, Settings, copy_models
+from polyladder.training.history import Book, History
+from polyladder.training.losses import Loss
+from polyladder.training.problem import Problem, checked_problem
+from polyladder.training.row_stream import Rows, RowStream
+
+Progress = Callable[..., object]
+
+
+@dataclass(frozen=True)
+class Adam:
+    """How to train. Where a tensor of shape ``batch_shape`` is accepted, each model may have its own value.
+
+    Args:
+        epochs: passes over a model's rows.
+        batch_size: rows a step. A model's permutations follow each other without a gap, so every batch is full; with
+            fewer rows than this a model sees some of them twice in a step.
+        learning_rate: Adam's, at the start of the schedule. One number, or shape batch_shape.
+        l2: lambda of the penalty ``lambda * sum(w ** 2)`` that joins the mean loss. It covers the weights, which are
+            the parameters with at least two dimensions behind ``batch_shape``, and neither intercepts nor batch norm.
+            It is part of the gradient, and of what is clipped, not a decay beside it. One number, or shape
+            batch_shape.
+        schedule: ``"constant"``, or ``"cosine"``: from the learning rate to 0 over the steps of all epochs.
+        clip: largest norm of a model's gradient, or None. One number, or shape batch_shape.
+        patience: a model stops after so many epochs in a row without a new best validation loss; None: never early.
+    """
+
+    epochs: int = 100
+    batch_size: int = 32
+    learning_rate: float | Tensor = 1e-3
+    l2: float | Tensor = 0.0
+    schedule: Literal["constant", "cosine"] = "constant"
+    clip: float | Tensor | None = None
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        positive_integer("epochs", self.epochs)
+        positive_integer("batch_size", self.batch_size)
+        if self.patience is not None:
+            positive_integer("patience", self.patience)
+        if self.schedule not in ("constant", "cosine"):
+            raise ValueError(f"schedule must be 'constant' or 'cosine'; got {self.schedule!r}.")
+
+
+def train(
+    net: BatchedModule,
+    x: Tensor,
+    y: Tensor,
+    *,
+    loss: Loss = "squared",
+    options: Adam | None = None,
+    rows: Rows = None,
+    validation: Rows = None,
+    sample_weight: Tensor | None = None,
+    seed: Seeds = 0,
+    progress: Progress | None = None,
+) -> History:
+    """Train every network of a batch by Adam on mini-batches, in place, and leave it in ``eval`` mode.
+
+    Each model minimizes its own mean loss plus L2 penalty. Nothing it does depends on its neighbors: rows, their
+    order, learning rate, clipping, schedule, early stopping and divergence belong to the model, so with dropout off
+    ``train(grid)[i]`` equals ``train(grid[i])`` to rounding.
+
+    A model whose loss or gradient is no longer finite is frozen at its last finite weights and reported; the others
+    do not notice. A KeyboardInterrupt ends training but is not passed on: the weights so far (the best so far, with
+    validation) are kept and ``History.interrupted`` says so.
+
+    Args:
+        net: any batched model with ``out_features``. Its dtype and device are those of the training.
+        x: inputs, shared by all models. Shape (n, d). Models that need different inputs (folds that were scaled
+            apart, say) take them from one long table, each by its own ``rows``.
+        y: targets: (n,) or (n, m) numbers for ``"squared"``, the same of 0 and 1 for ``"logistic"``, whole numbers
+            0, ..., m - 1 of shape (n,) for ``"cross_entropy"``.
+        loss: ``"squared"`` (mean over outputs), ``"cross_entropy"`` or ``"logistic"``.
+        options: epochs, batch size, learning rate and so on.
+        rows: numbers of the rows to train on: one vector for all models, (r,); (*batch_shape, r); or a sequence of
+            vectors, one a model of the flattened batch, of any lengths. None: all but the validation rows.
+        validation: numbers of the rows to validate on, in the same forms, or None. With them, a model ends with the
+            weights (batch-norm statistics included) of the epoch that had the lowest validation loss.
+        sample_weight: non-negative, (n,). A weight of 2 counts as much as the row given twice.
+        seed: of the order of the rows: one integer (model i of the flattened batch takes ``seed + i``), one a model,
+            or None for torch's global stream. It also seeds dropout, whose draws the models share, and leaves the
+            global stream as it was.
+        progress: called after every epoch with its number, counted from 1, its training loss and, if there are
+            validation rows, its validation loss, shape batch_shape each.
+
+    Returns:
+        The history; the networks themselves are trained in place.
+
+    Example:
+        >>> import torch
+        >>> from polyladder import LPNN
+        >>> x = torch.linspace(-1, 1, 64).unsqueeze(-1)
+        >>> nets = LPNN(1, (4,), 1, batch_shape=(3,), seed=0)
+        >>> options = Adam(epochs=60, learning_rate=torch.tensor([1e-5, 1e-2, 3e-2]))
+        >>> history = train(nets, x, x.square(), options=options)
+        >>> history.training_loss.shape
+        torch.Size([3, 60])
+        >>> history.training_loss[:, -1] < 1e-2
+        tensor([False,  True,  True])
+    """
+    started = time.perf_counter()
+    options = options or Adam()
+    if options.patience is not None and validation is None:
+        raise ValueError("patience must come with validation rows; got none. Give validation or leave patience out.")
+    problem = checked_problem(net, loss, x, y, sample_weight, rows, validation)
+    streams = generators(seed, net.batch_shape)
+    stream = RowStream(problem.rows, options.batch_size, streams)
+    fleet = Fleet(net, problem, spread_settings(net, problem, options, stream), stream)
+    book = Book(len(fleet.members), validation is not None)
+    state = fleet.state
+    best = {name: t.clone() for name, t in state.items()} if validation is not None else {}
+    with repeatable_dropout(streams[0], problem.x.device):
+        try:
+            for epoch in range(1, options.epochs + 1):
+                fleet.epoch(book)
+                if validation is not None:
+                    improved = fleet.validate(book, options.patience)
+                    copy_models(fleet.state, improved, best, fleet.members[improved])
+                if progress is not None:
+                    progress(epoch, *(curve[-1].reshape(net.batch_shape) for curve in book.curves))
+                if not bool(book.running.any()):
+                    break
+                if book.mostly_stopped(fleet.members):
+                    fleet.write_back(state)
+                    fleet = fleet.part(book.running[fleet.members].nonzero().squeeze(-1))
+        except KeyboardInterrupt:
+            book.interrupted = True
+        finally:
+            fleet.write_back(state)
+            found = book.best_epoch.nonzero().squeeze(-1)
+            copy_models(best, found, state, found)
+            for parameter in net.parameters():
+                parameter.grad = None
+            net.eval()
+    return book.history(net.batch_shape, time.perf_counter() - started)
+
+
+def spread_settings(net: BatchedModule, problem: Problem, options: Adam, stream: RowStream) -> Settings:
+    """The options as one number a model of the flattened batch."""
+
+    def spread(name: str, value: float | Tensor) -> Tensor:
+        return per_model(name, value, net.batch_shape, 0.0, math.inf).reshape(-1)
+
+    endless = torch.full((len(problem.rows),), math.inf, dtype=torch.float64)
+    settings = Settings(
+        learning_rate=spread("learning_rate", options.learning_rate),
+        l2=spread("l2", options.l2),
+        clip=endless if options.clip is None else spread("clip", options.clip),
+        decay_steps=options.epochs * stream.steps.double() if options.schedule == "cosine" else endless,
+        mean_weight=torch.ones_like(endless),
+    )
+    if problem.weight is not None:
+        weight = problem.weight.cpu().double()
+        settings = replace(settings, mean_weight=torch.stack([weight[r].mean() for r in problem.rows]))
+    return settings.map(lambda t: t.to(problem.x.device))
+
+
+@contextmanager
+def repeatable_dropout(generator: torch.Generator | None, device: torch.device) -> Iterator[None]:
+    """Seed torch's global stream for the length of a training run and put it back afterwards."""
+    if generator is None:
+        yield
+        return
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(generator.initial_seed())
+        yield
