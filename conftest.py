@@ -21,6 +21,7 @@ def in_a_folder_of_its_own(namespace: dict[str, object]) -> None:
 
 
 def back_again(namespace: dict[str, object]) -> None:
+    """Leave the folder and remove it."""
     os.chdir(namespace["_before"])  # type: ignore[arg-type]
     namespace["_folder"].cleanup()  # type: ignore[attr-defined]
 

@@ -38,7 +38,7 @@ def main() -> None:
         axis.hist(
             (y - mean) / sd,
             BINS,
-            (-4, 4),
+            range=(-4, 4),
             weights=share,
             histtype="stepfilled",
             color="#9db8d2",

@@ -16,26 +16,48 @@ if TYPE_CHECKING:
     from polyladder.analysis.moments import output_moments as output_moments
     from polyladder.analysis.tensor_train import tensor_train as tensor_train
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
+    from polyladder.convert.formula import formula as formula
     from polyladder.convert.formula import to_sympy as to_sympy
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
+    from polyladder.data.catalog import catalog as catalog
+    from polyladder.data.dataset import load_dataset as load_dataset
+    from polyladder.estimators.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
+    from polyladder.estimators.ladder import LPNNClassifier as LPNNClassifier
+    from polyladder.estimators.ladder import LPNNRegressor as LPNNRegressor
     from polyladder.models.batched import stack as stack
+    from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
+    from polyladder.models.feedforward import Feedforward as Feedforward
     from polyladder.models.ladder import LPNN as LPNN
     from polyladder.models.merge import merge as merge
+    from polyladder.models.polynomial_kernel import PolynomialKernel as PolynomialKernel
     from polyladder.polynomial.absorb import absorb as absorb
     from polyladder.polynomial.ladder import LadderPolynomial as LadderPolynomial
     from polyladder.polynomial.shallower import shallower as shallower
     from polyladder.polynomial.store import load as load
     from polyladder.polynomial.widen import widen as widen
+    from polyladder.training.alternating import fit_alternating as fit_alternating
+    from polyladder.training.gradient import Adam as Adam
+    from polyladder.training.gradient import train as train
 
 __version__ = "0.1.0"
 
 # Names resolve on first use, so that `import polyladder` and `polyladder --help` do not pay for torch.
 _HOME = {
+    "Adam": "training.gradient",
+    "BatchedGridSearchCV": "estimators.grid_search",
+    "FactorizationMachine": "models.factorization_machine",
+    "Feedforward": "models.feedforward",
     "GaussianWeights": "analysis.moments",
     "LPNN": "models.ladder",
+    "LPNNClassifier": "estimators.ladder",
+    "LPNNRegressor": "estimators.ladder",
     "LadderPolynomial": "polynomial.ladder",
+    "PolynomialKernel": "models.polynomial_kernel",
     "absorb": "polynomial.absorb",
+    "catalog": "data.catalog",
     "coefficients": "analysis.coefficients",
+    "fit_alternating": "training.alternating",
+    "formula": "convert.formula",
     "from_factorization_machine": "convert.factorization_machine",
     "from_polynomial_kernel": "convert.polynomial_kernel",
     "hessian_vector_product": "analysis.jacobian",
@@ -45,6 +67,7 @@ _HOME = {
     "line_polynomial": "analysis.line",
     "lipschitz_bound": "analysis.lipschitz",
     "load": "polynomial.store",
+    "load_dataset": "data.dataset",
     "merge": "models.merge",
     "output_bound": "analysis.lipschitz",
     "output_moments": "analysis.moments",
@@ -52,6 +75,7 @@ _HOME = {
     "stack": "models.batched",
     "tensor_train": "analysis.tensor_train",
     "to_sympy": "convert.formula",
+    "train": "training.gradient",
     "widen": "polynomial.widen",
 }
 

@@ -159,6 +159,12 @@ def test_minimum_of_a_scale_far_below_the_interval() -> None:
     assert value.item() == pytest.approx(near.item(), rel=1e-9)
 
 
+def test_minimum_where_the_ends_overflow() -> None:
+    t, value = line_of(0.0, 0.0, -2.0, 0.0, 1.0).minimize(-1e100, 1e100)
+    assert abs(t.item()) == pytest.approx(1.0, rel=1e-12)
+    assert value.item() == pytest.approx(-1.0, rel=1e-12)
+
+
 @pytest.mark.parametrize("degree", [3, 5, 8, 11, 13])
 def test_many_random_minima_are_below_dense_samples(degree: int) -> None:
     g = torch.Generator().manual_seed(degree)

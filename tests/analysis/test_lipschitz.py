@@ -189,6 +189,11 @@ def test_centers_for_each_model() -> None:
         torch.testing.assert_close(bounds[1, 2], lipschitz_bound(p[1], 0.5, centers[1, 2], method))
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_no_rows_of_centers_give_no_bounds(method) -> None:
+    assert lipschitz_bound(random_ladder(batch_shape=(2,)), 0.5, torch.zeros(0, 3), method).shape == (2, 0)
+
+
 def test_no_center_is_the_origin() -> None:
     p = random_ladder(3, (4, 5), 2)
     for method in METHODS:

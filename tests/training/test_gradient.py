@@ -148,6 +148,17 @@ def test_divergence_of_one_model_leaves_the_others_bit_for_bit(dropout):
     assert history.training_loss[1, int(history.epochs[1]) :].isnan().all()
 
 
+def test_a_gradient_that_overflows_before_the_loss_does_is_divergence():
+    """A loss of 1e38 fits into float32, its derivative of 2e39 does not."""
+    nets = LPNN(1, (), 1, batch_shape=(2,), seed=0)
+    with torch.no_grad():
+        nets.readout.copy_(torch.tensor([0.1, 0.0]).view(2, 1, 1))
+    history = train(nets, torch.full((4, 1), 1e20), torch.zeros(4), options=Adam(epochs=2, batch_size=1))
+    assert history.diverged.tolist() == [True, False]
+    assert torch.equal(nets.readout.flatten(), torch.tensor([0.1, 0.0]))
+    assert history.epochs.tolist() == [0, 2]
+
+
 def test_a_diverged_model_keeps_its_best_validated_weights():
     x, y = table(dtype=torch.float32)
     nets = grid((2,), batch_norm=False).float()

@@ -32,7 +32,7 @@ def argmax_probability(mean: Tensor, covariance: Tensor, nodes: int = 256) -> Te
     Returns:
         Non-negative, summing to one. Shape (..., m), dtype of ``mean``.
 
-    Cost: O(nodes m^3) a row: about a millisecond for m = 10.
+    Cost: O(nodes m^3) a row: one to two milliseconds for m = 10.
     """
     m = mean.shape[-1]
     if m < 2 or covariance.shape != (*mean.shape, m):

@@ -25,7 +25,7 @@ def jacobian(polynomial: LadderPolynomial, x: Tensor) -> Tensor:
     Returns:
         Shape (*batch_shape, n, m, d).
 
-    Cost: about m forward passes. Differentiable with respect to weights and x.
+    Cost: about m + 1 forward passes. Differentiable with respect to weights and x.
 
     Example:
         >>> one, zero = torch.ones(1, 1), torch.zeros(1)

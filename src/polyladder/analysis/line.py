@@ -128,7 +128,7 @@ class LinePolynomial:
             hi: upper end, broadcasting against ``shape``. Finite, not below lo.
 
         Returns:
-            Where it lies and its value, (t, value), both of the broadcast shape; of several equal minima the first.
+            Where it lies and its value, (t, value), both of the broadcast shape; of equal values the first.
             The value is differentiable with respect to the coefficients, since at the minimum a shift of t changes
             nothing in first order; t carries no gradient. Where coefficients are NaN, both are.
         """

@@ -156,6 +156,9 @@ def local(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> Bound
         radius: of the balls.
         centers: shape (*batch_shape, n, d).
     """
+    outer = recursive(polynomial, radius, centers)
+    if not outer.output.numel():
+        return outer
     degree = exact_degree(polynomial)
     flat = polynomial.map(lambda t: t.reshape(-1, *t.shape[len(polynomial.batch_shape) :]))
     points = centers.reshape(-1, centers.shape[-1])
@@ -166,7 +169,7 @@ def local(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> Bound
     chunks = [slice(start, start + step) for start in range(0, len(points), step)]
     found = [around(flat[models[chunk]], radius, points[chunk], degree) for chunk in chunks]
     together = Bounds(*(torch.cat(part).reshape(centers.shape[:-1]) for part in zip(*found, strict=True)))
-    return least(together, recursive(polynomial, radius, centers))
+    return least(together, outer)
 
 
 def around(polynomial: LadderPolynomial, radius: float, center: Tensor, degree: int) -> Bounds:
@@ -211,7 +214,7 @@ def recursion(polynomial: LadderPolynomial, radius: Tensor) -> Bounds:
     for W, b, V, c in polynomial.layers():
         norm, reach = spectral_norm(W).unsqueeze(-1), V.norm(dim=-1)
         gate = (reach.unsqueeze(-2) * radius.unsqueeze(-1) + c.abs().unsqueeze(-2)).amax(-1)
-        # A bound on the norm of [W h + b; 1], whose last entry is known. Enlarged first: the subtraction would otherwise
+        # Bounds the norm of [W h + b; 1], whose last entry is known. Enlarged first: the subtraction would otherwise
         # lose the whole of a small W h + b to rounding.
         absorbed = spectral_norm(bordered(W, b)).unsqueeze(-1) * hat(state) * (1 + norm_rounding(polynomial))
         without_one = (absorbed.square() - 1).clamp_min(TINY).sqrt()

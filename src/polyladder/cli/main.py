@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from polyladder import __version__
+from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
 from polyladder.cli.equation import equation
 
@@ -16,6 +17,7 @@ commands = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+commands.command()(datasets)
 commands.command()(demo)
 commands.command()(equation)
 

@@ -89,8 +89,15 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "impute"
         return tags
 
-    def fit_table(self, table: Table) -> Self:
-        """Learn from a table that was read already."""
+    def fit_table(self, table: Table, weight: Array | None = None) -> Self:
+        """Learn from a table that was read already.
+
+        Rows of weight zero are left out. Mean and variance are weighted; ranges, quantiles and the Yeo-Johnson
+        parameters take every other row as one.
+        """
+        if weight is not None:
+            used = np.flatnonzero(weight)
+            table, weight = table.take(used), weight[used]
         for name, value, allowed in (("kind", self.kind, KINDS), ("missing", self.missing, ("error", "impute"))):
             if value not in allowed:
                 raise ValueError(
@@ -105,7 +112,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = self.imputer_.transform(numbers)
         elif self.missing == "impute" and numbers.shape[1]:
             self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
-        self.low_, self.high_ = (numbers.min(0), numbers.max(0)) if len(numbers) else (numbers, numbers)
+        self.low_, self.high_ = numbers.min(0, initial=np.inf), numbers.max(0, initial=-np.inf)
         varying = np.flatnonzero(self.high_ > self.low_)
         self.kept_ = np.array(table.positions, dtype=np.intp)[varying]
         self._varying = varying
@@ -117,7 +124,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.shaper_ = PowerTransformer(standardize=False).fit(shaped)
         self.scaler_ = StandardScaler()
         if varying.size:
-            self.scaler_.fit(shaped if self.shaper_ is None else self.shaper_.transform(shaped))
+            self.scaler_.fit(shaped if self.shaper_ is None else self.shaper_.transform(shaped), sample_weight=weight)
         self.encoder_ = None
         if table.categories:
             self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
@@ -156,6 +163,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.concatenate(parts, 1)
 
     def _warn_of_unseen(self, text: Array) -> None:
+        assert self.encoder_ is not None
         for column, known, i in zip(text.T, self.encoder_.categories_, self.categorical_, strict=True):
             unseen = sorted({str(v) for v in set(column) - set(known)})
             if unseen:
@@ -177,17 +185,22 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Table:
         reset: whether the estimator is being fitted.
     """
     impute = estimator.missing == "impute"
+    least = 2 if reset else 1
     if is_frame(X) and (has_categories(X) if reset else estimator.categorical_):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        if not len(X):
-            raise ValueError(f"Found array with 0 sample(s) (shape={X.shape}) while a minimum of 1 is required.")
+        if len(X) < least:
+            raise ValueError(
+                f"Found array with {len(X)} sample(s) (shape={X.shape}) while a minimum of {least} is required."
+            )
         table = read_table(X, None if reset else estimator.categorical_)
         if np.isinf(table.numbers).any() or (not impute and np.isnan(table.numbers).any()):
             kind = "infinity" if np.isinf(table.numbers).any() else "NaN"
             raise ValueError(f"Input X contains {kind}. Pass missing='impute' to have missing numbers filled in.")
     else:
         finite = "allow-nan" if impute else True
-        matrix = validate_data(estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=finite)
+        matrix = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=finite, ensure_min_samples=least
+        )
         names = getattr(estimator, "feature_names_in_", None)
         names = [f"x{i}" for i in range(matrix.shape[1])] if names is None else [str(name) for name in names]
         table = Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(names))

@@ -25,6 +25,12 @@ class Table:
     positions: tuple[int, ...]
     names: tuple[str, ...]
 
+    def take(self, rows: np.ndarray[Any, Any]) -> Table:
+        """The given rows."""
+        return Table(
+            self.numbers[rows], {i: column[rows] for i, column in self.categories.items()}, self.positions, self.names
+        )
+
 
 def is_frame(X: Any) -> bool:
     """Whether X has named columns (pandas, polars)."""

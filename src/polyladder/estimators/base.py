@@ -55,13 +55,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _prepare(self, X: Any, y: Any, sample_weight: Any, fresh: bool = True) -> Rows:
         """Check and read training data; learn the features and the target's scale unless they are kept."""
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         table = read_rows(self, X, reset=fresh)
-        if fresh:
-            self.features_ = Features(self.features, self.clip, self.missing).fit_table(table)
-        z = torch.from_numpy(self.features_.transform_table(table))
         target = self._read_target(y, fresh)
         check_consistent_length(table.numbers, target)
         weight = None
@@ -71,6 +66,10 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             )
             if not bool(weight.sum() > 0):
                 raise ValueError("sample_weight must leave some rows; every weight is zero.")
+        if fresh:
+            self.features_ = Features(self.features, self.clip, self.missing)
+            self.features_.fit_table(table, None if weight is None else weight.numpy())
+        z = torch.from_numpy(self.features_.transform_table(table))
         return self._rows(z, target, weight, fresh)
 
     def _read_target(self, y: Any, fresh: bool) -> np.ndarray[Any, Any]:
@@ -84,6 +83,10 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         z = torch.from_numpy(self.features_.transform_table(read_rows(self, X, reset=False)))
         return evaluate(self.polynomial_, z).numpy()
+
+    def _in_target_units(self, polynomial: LadderPolynomial) -> LadderPolynomial:
+        """Undo the standardization of the targets, where there is one."""
+        return polynomial
 
     def polynomial_in_original_units(self) -> LadderPolynomial:
         """The polynomial over the table's own columns, scaling folded in.
@@ -122,7 +125,8 @@ class TableRegressor(RegressorMixin, TableEstimator):  # type: ignore[misc]
             mean = share @ y
             scale = (share @ (y - mean).square()).sqrt()
             self.target_mean_, self.target_scale_ = mean, torch.where(scale > 0, scale, torch.ones_like(scale))
-            self.target_low_, self.target_high_ = y.min(0).values, y.max(0).values
+            used = y[share > 0]
+            self.target_low_, self.target_high_ = used.min(0).values, used.max(0).values
         return Rows(z, (y - self.target_mean_) / self.target_scale_, weight, y.shape[1])
 
     def _in_target_units(self, polynomial: LadderPolynomial) -> LadderPolynomial:
@@ -158,7 +162,8 @@ class TableClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         labels = column_or_1d(y, warn=True)
         check_classification_targets(labels)
         if fresh:
-            self._encoder = LabelEncoder().fit(labels)
+            known = labels if getattr(self, "_given_classes", None) is None else self._given_classes
+            self._encoder = LabelEncoder().fit(known)
             self.classes_ = self._encoder.classes_
             if len(self.classes_) < 2:
                 raise ValueError(
@@ -184,7 +189,8 @@ class TableClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> np.ndarray[Any, Any]:
         """The most probable class of each row. Shape (n,)."""
-        return self.classes_[self.predict_proba(X).argmax(1)]
+        best = self.predict_proba(X).argmax(1)
+        return self.classes_[best]
 
 
 def evaluate(polynomial: LadderPolynomial, z: Tensor) -> Tensor:
@@ -224,5 +230,3 @@ def seeds_from(random_state: Any, count: int) -> list[int]:
     from sklearn.utils import check_random_state
 
     return [int(s) for s in check_random_state(random_state).randint(0, 2**31 - 1, size=count)]
-
-

@@ -76,7 +76,7 @@ def fit_alternating(
     *,
     loss: Literal["squared", "logistic", "softmax"] = "squared",
     alpha: float | Tensor | Literal["auto"] = "auto",
-    strength: float | Tensor = 1.0,
+    strength: float | Tensor = 3.0,
     weight: Tensor | None = None,
     validation: Tensor | None = None,
     sweeps: int = 20,
@@ -98,8 +98,11 @@ def fit_alternating(
         loss: the squared error is minimized exactly in each block, the others through a quadratic upper bound.
         alpha: ridge weight, one or one a model; "auto" re-estimates the noise and one ridge weight a block between
             sweeps by empirical Bayes, and then only approximately lowers one objective.
-        strength: with "auto", the factor on the estimated ridge weights, one or one a model.
-        weight: of every row, shared (n,) or for each model (*batch_shape, n); zero leaves a row out (folds).
+        strength: with "auto", the estimated ridge weights are multiplied by 1 + strength * noise / variance of y, for
+            targets of variance 1. A block's own evidence takes the other blocks as known; their uncertainty, which it
+            thus ignores, grows with the noise. One number or one a model.
+        weight: of every row, shared (n,) or for each model (*batch_shape, n); zero leaves a row out (folds), two
+            counts it twice.
         validation: row weights of a held-out set, shaped as ``weight``; with it a model stops once the held-out loss
             has not fallen for ``patience`` sweeps, and its best weights are kept.
         sweeps: at most so many.
@@ -114,8 +117,10 @@ def fit_alternating(
     rows = flat_weights("weight", weight, x, batch_shape)
     held = None if validation is None else flat_weights("validation", validation, x, batch_shape)
     auto = isinstance(alpha, str)
-    ridge = Ridge(blocks, torch.full((count,), 1e-3).to(x) if auto else flat_number(alpha, count, x), auto)
-    ridge.strength = flat_number(strength, count, x)
+    if isinstance(alpha, str) and alpha != "auto":
+        raise ValueError(f"alpha must be a non-negative number, one a model, or 'auto'; got {alpha!r}.")
+    ridge = Ridge(blocks, flat_number("alpha", 1e-3 if isinstance(alpha, str) else alpha, count, x), auto)
+    ridge.strength = flat_number("strength", strength, count, x)
     target = as_loss(loss, y)
 
     best, best_held = blocks.select(torch.arange(count)), x.new_full((count,), math.inf)
@@ -186,7 +191,9 @@ def one_sweep(blocks: Blocks, loss: Loss, rows: Tensor, ridge: Ridge) -> None:
     for l in reversed(range(depth)):
         below = blocks.below(l)
         u, gate = blocks.W[l] @ below, blocks.V[l] @ blocks.x
-        blocks.V[l], gate = solve_layer(blocks, slope * u.unsqueeze(1), blocks.x, gate, loss, rows, total, ridge, depth + l)
+        blocks.V[l], gate = solve_layer(
+            blocks, slope * u.unsqueeze(1), blocks.x, gate, loss, rows, total, ridge, depth + l
+        )
         blocks.W[l], u = solve_layer(blocks, slope * gate.unsqueeze(1), below, u, loss, rows, total, ridge, l)
         if l:
             slope = blocks.W[l][:, None, :, :-1].mT @ (slope * gate.unsqueeze(1))
@@ -287,7 +294,7 @@ class Ridge:
 
     def noise(self, blocks: Blocks, loss: Loss, rows: Tensor) -> Tensor:
         """Noise variance per output, corrected for the weights that the data determined. Shape (B,)."""
-        n = (rows > 0).sum(-1) * blocks.f.shape[1]
+        n = rows.sum(-1) * blocks.f.shape[1]
         # With as many determined weights as rows the correction would divide by zero; half the rows is already absurd.
         free = n - self.determined.sum(0).minimum(0.8 * n)
         return mean_loss(blocks, loss, rows) / blocks.f.shape[1] * n / free
@@ -295,9 +302,10 @@ class Ridge:
     def adopt(self, blocks: Blocks, loss: Loss, rows: Tensor) -> None:
         """Move to the ridge weights at which the evidence is stationary."""
         if self.estimating:
-            n = (rows > 0).sum(-1)
+            n = rows.sum(-1)
             norms = squared_norms(blocks).clamp_min(1e-300)
-            noise = self.noise(blocks, loss, rows)
+            # A floor: with no noise at all the ridge would vanish, and rounding errors would rule the solves.
+            noise = self.noise(blocks, loss, rows).clamp_min(1e-7)
             estimate = noise * self.determined.clamp_min(1e-3) / (n * norms)
             self.alpha = ((1 + self.strength * noise) * estimate).clamp(1e-10, 1e2)
 
@@ -318,12 +326,15 @@ def cholesky(gram: Tensor, penalty: Tensor) -> Tensor:
     The jitter starts at 1e-12 of the mean diagonal and grows tenfold until the factorization succeeds; the models that
     did not need it do not get it.
     """
-    matrix = gram + torch.diag_embed(penalty)
+    matrix = gram.clone()
+    matrix.diagonal(dim1=-2, dim2=-1).add_(penalty)
     factor, failed = torch.linalg.cholesky_ex(matrix)
     jitter = 1e-12
     while failed.any():
         if jitter > 1:
-            raise ValueError("The features must be finite and not all zero; a block's Gram matrix cannot be factorized.")
+            raise ValueError(
+                "The features must be finite and not all zero; a block's Gram matrix cannot be factorized."
+            )
         bad = failed.nonzero().squeeze(-1)
         scale = matrix[bad].diagonal(dim1=-2, dim2=-1).mean(-1).clamp_min(1e-300)
         lifted = matrix[bad] + torch.diag_embed((jitter * scale).unsqueeze(-1).expand_as(penalty[bad]))
@@ -350,11 +361,11 @@ def as_loss(loss: str, y: Tensor) -> Loss:
     raise ValueError(f"loss must be 'squared', 'logistic' or 'softmax'; got {loss!r}.")
 
 
-def flat_number(value: float | Tensor, count: int, like: Tensor) -> Tensor:
+def flat_number(name: str, value: float | Tensor, count: int, like: Tensor) -> Tensor:
     """One number, or one a model, as a tensor of shape (count,)."""
     tensor = torch.as_tensor(value, dtype=like.dtype, device=like.device).reshape(-1)
     if len(tensor) not in (1, count) or bool((tensor < 0).any()) or not bool(tensor.isfinite().all()):
-        raise ValueError(f"alpha must be one non-negative number or {count} of them, one a model; got {value}.")
+        raise ValueError(f"{name} must be one non-negative number or {count} of them, one a model; got {value}.")
     return tensor.expand(count).clone()
 
 
@@ -365,9 +376,7 @@ def flat_weights(name: str, weight: Tensor | None, x: Tensor, batch_shape: torch
         return x.new_ones(1, n)
     tensor = weight.to(x)
     if tuple(tensor.shape) not in ((n,), (*batch_shape, n)):
-        raise ValueError(
-            f"{name} must have shape ({n},) or {(*batch_shape, n)}; got shape {tuple(tensor.shape)}."
-        )
+        raise ValueError(f"{name} must have shape ({n},) or {(*batch_shape, n)}; got shape {tuple(tensor.shape)}.")
     flat = tensor.reshape(-1, n)
     if bool((flat < 0).any()) or bool((flat.sum(-1) <= 0).any()):
         raise ValueError(f"{name} must not be negative and must leave every model some rows.")

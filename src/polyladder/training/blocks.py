@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -106,12 +107,18 @@ class NormalEquations:
     moment: Tensor
 
 
-def pair_positions(k: int) -> Tensor:
-    """Where the product of entries i and j stands among the k (k + 1) / 2 products of `pairs`. Shape (k, k)."""
-    i, j = torch.triu_indices(k, k)
-    table = torch.empty(k, k, dtype=torch.long)
-    table[i, j] = table[j, i] = torch.arange(len(i))
-    return table
+@cache
+def gram_positions(k: int, q: int) -> Tensor:
+    """Where entry (i a, j b) of the Gram matrix of g (x) h stands in the table of pairs of g times pairs of h."""
+
+    def among_pairs(size: int) -> Tensor:
+        i, j = torch.triu_indices(size, size)
+        table = torch.empty(size, size, dtype=torch.long)
+        table[i, j] = table[j, i] = torch.arange(len(i))
+        return table
+
+    left, right = among_pairs(k)[:, None, :, None], among_pairs(q)[None, :, None, :]
+    return (left * (q * (q + 1) // 2) + right).reshape(-1)
 
 
 def pairs(h: Tensor) -> Tensor:
@@ -150,10 +157,9 @@ def normal_equations(g: Tensor, h: Tensor, response: Tensor, weight: Tensor, tot
         for o in range(1, m):
             products += pairs(left[:, o] * root)
         table += products @ pairs(right).mT
-        weighted = (left * (response[..., rows] * weight[:, None, rows]).unsqueeze(2)).sum(1)
-        moment += weighted @ right.mT
-    rows_of, columns_of = pair_positions(k), pair_positions(q)
-    gram = table[:, rows_of][..., columns_of].permute(0, 1, 3, 2, 4).reshape(B, k * q, k * q)
+        wanted = (response[..., rows] * weight[:, None, rows]).unsqueeze(2)
+        moment += (left * wanted).sum(1) @ right.mT if m > 1 else (left[:, 0] * wanted[:, 0]) @ right.mT
+    gram = table.flatten(1).index_select(1, gram_positions(k, q).to(table.device)).reshape(B, k * q, k * q)
     scale = total.reshape(-1, 1, 1)
     return NormalEquations(gram / scale, moment.reshape(B, k * q, 1) / scale)
 

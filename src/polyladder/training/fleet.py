@@ -85,11 +85,6 @@ class Fleet:
         other.adam.resume(self.adam, models)
         return other
 
-    def write_back(self, state: dict[str, Tensor]) -> None:
-        """Bring the weights to the caller's network, given by its state, unless they lie there already."""
-        if state is not self.state:
-            copy_models(self.state, torch.arange(len(self.members)), state, self.members)
-
     def epoch(self, book: Book) -> None:
         """Train every running model for one epoch of its own."""
         self.net.train()

@@ -137,12 +137,12 @@ def train(
                 if not bool(book.running.any()):
                     break
                 if book.mostly_stopped(fleet.members):
-                    fleet.write_back(state)
+                    # Patience has ended some models, so all that go on have a best epoch: they end as `best` has them,
+                    # and the copies that train from here on need not be brought back.
                     fleet = fleet.part(book.running[fleet.members].nonzero().squeeze(-1))
         except KeyboardInterrupt:
             book.interrupted = True
         finally:
-            fleet.write_back(state)
             found = book.best_epoch.nonzero().squeeze(-1)
             copy_models(best, found, state, found)
             for parameter in net.parameters():

@@ -1,0 +1,23 @@
+"""Scikit-learn's own checks, whole, for every estimator and both solvers."""
+
+from typing import Any
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from polyladder import LPNNClassifier, LPNNRegressor
+from polyladder.data.features import Features
+
+ESTIMATORS = [
+    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6),
+    LPNNRegressor(order=3, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=25),
+    LPNNClassifier(order=3, width=8, dropout=0.0, max_iter=60),
+    LPNNClassifier(order=3, width=4, solver="alternating", n_estimators=2, max_iter=10),
+    Features(),
+    Features("quantile", missing="impute"),
+    Features("yeo-johnson", clip=False),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
