@@ -57,7 +57,7 @@ def is_categorical(column: Any) -> bool:
 
 
 def read_table(X: Any, categorical: Sequence[int] | None = None) -> Table:
-    """Take a frame apart. ``categorical`` fixes which columns are categories, as found when the table was first read."""
+    """Take a frame apart. ``categorical`` fixes which columns are categories, as found at the first reading."""
     numbers, categories, positions = [], {}, []
     for i, (name, column) in enumerate(frame_columns(X)):
         if str(column.dtype).lower().startswith(("date", "duration", "timedelta")):
@@ -66,7 +66,7 @@ def read_table(X: Any, categorical: Sequence[int] | None = None) -> Table:
             )
         if is_categorical(column) if categorical is None else i in categorical:
             values = np.asarray(column, dtype=object)
-            missing = np.array([v is None or v != v for v in values], dtype=bool)
+            missing = np.array([v is None or str(v) in ("nan", "<NA>", "NaT") for v in values], dtype=bool)
             text = np.array([None if gone else str(v) for v, gone in zip(values, missing, strict=True)], dtype=object)
             categories[i] = text
         else:

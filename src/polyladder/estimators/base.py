@@ -201,7 +201,7 @@ def evaluate(polynomial: LadderPolynomial, z: Tensor) -> Tensor:
 
 
 def check_number(estimator: Any, name: str, kind: type, low: float, *names: str, open_low: bool = False) -> None:
-    """Refuse a parameter that is not a number of at least ``low``, or one of the given names, in scikit-learn's words."""
+    """Refuse a parameter that is neither a number from ``low`` on nor one of the names, in scikit-learn's words."""
     value = getattr(estimator, name)
     if isinstance(value, str) and value in names:
         return
@@ -221,7 +221,8 @@ def check_choice(estimator: Any, name: str, choices: Iterable[str]) -> None:
     if value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(
-            f"The {name!r} parameter of {type(estimator).__name__} must be a str among {{{listed}}}. Got {value!r} instead."
+            f"The {name!r} parameter of {type(estimator).__name__} must be a str among {{{listed}}}. "
+            f"Got {value!r} instead."
         )
 
 

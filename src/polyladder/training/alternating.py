@@ -294,6 +294,8 @@ class Ridge:
 
     def noise(self, blocks: Blocks, loss: Loss, rows: Tensor) -> Tensor:
         """Noise variance per output, corrected for the weights that the data determined. Shape (B,)."""
+        if loss.noise is not None:
+            return torch.full_like(self.strength, loss.noise)
         n = rows.sum(-1) * blocks.f.shape[1]
         # With as many determined weights as rows the correction would divide by zero; half the rows is already absurd.
         free = n - self.determined.sum(0).minimum(0.8 * n)

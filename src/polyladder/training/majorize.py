@@ -12,7 +12,14 @@ from torch import Tensor
 
 
 class Loss(Protocol):
-    """What `polyladder.training.alternating` needs to know of a loss."""
+    """What `polyladder.training.alternating` needs to know of a loss.
+
+    Attributes:
+        noise: the noise variance that a negative log-likelihood corresponds to, 1/2 (it counts a squared error over
+            2 s as one nat); None where the noise is to be estimated.
+    """
+
+    noise: float | None
 
     def value(self, f: Tensor) -> Tensor:
         """Loss of every row. Shape (B, m, n) to (B, n)."""
@@ -23,6 +30,8 @@ class Loss(Protocol):
 
 class SquaredError:
     """Sum over outputs of (f - y)^2; its own quadratic."""
+
+    noise = None
 
     def __init__(self, y: Tensor) -> None:
         self.y = y
@@ -38,6 +47,8 @@ class SquaredError:
 
 class Logistic:
     """log(1 + exp(-s f)) for signs s = +-1, bounded as by Jaakkola and Jordan: curvature tanh(f / 2) / (4 f)."""
+
+    noise = 0.5
 
     def __init__(self, sign: Tensor) -> None:
         self.sign = sign
@@ -56,6 +67,8 @@ class Logistic:
 
 class Softmax:
     """Cross-entropy of several classes, bounded as by Boehning: its Hessian is at most 1/2."""
+
+    noise = 0.5
 
     def __init__(self, one_hot: Tensor) -> None:
         self.one_hot = one_hot
