@@ -7,11 +7,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyladder.data.table import Table, has_categories, is_frame, read_table
+from polyladder.data.table import Table, find_categories, is_frame, read_table
 
 Array = np.ndarray[Any, Any]
 KINDS = ("standard", "quantile", "yeo-johnson")
@@ -78,7 +78,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Shapes (transformed, original) and (transformed,). None where a step is not affine.
         """
         check_is_fitted(self)
-        if self.kind != "standard" or self.encoder_ is not None or self.indicator_ is not None:
+        if self.kind != "standard" or self.encoder_ is not None or self.flagged_.size:
             return None
         matrix = np.zeros((len(self.kept_), len(self.names_in_)))
         matrix[np.arange(len(self.kept_)), self.kept_] = 1.0 / self.scaler_.scale_
@@ -101,17 +101,18 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for name, value, allowed in (("kind", self.kind, KINDS), ("missing", self.missing, ("error", "impute"))):
             if value not in allowed:
                 raise ValueError(
-                    f"The {name!r} parameter of Features must be one of {set(allowed)}. Got {value!r} instead."
+                    f"The {name!r} parameter of Features must be a str among {{{', '.join(map(repr, allowed))}}}. "
+                    f"Got {value!r} instead."
                 )
         numbers, names = table.numbers, table.names
         self.names_in_, self.categorical_ = names, tuple(table.categories)
-        self.imputer_ = self.indicator_ = None
-        if np.isnan(numbers).any():
-            self.indicator_ = MissingIndicator(error_on_new=False).fit(numbers)
+        gone = np.isnan(numbers)
+        # An indicator of a column that is missing throughout would be constant.
+        self.flagged_ = np.flatnonzero(gone.any(0) & ~gone.all(0))
+        self.imputer_ = None
+        if self.missing == "impute" and numbers.shape[1]:
             self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
             numbers = self.imputer_.transform(numbers)
-        elif self.missing == "impute" and numbers.shape[1]:
-            self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
         self.low_, self.high_ = numbers.min(0, initial=np.inf), numbers.max(0, initial=-np.inf)
         varying = np.flatnonzero(self.high_ > self.low_)
         self.kept_ = np.array(table.positions, dtype=np.intp)[varying]
@@ -126,14 +127,14 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if varying.size:
             self.scaler_.fit(shaped if self.shaper_ is None else self.shaper_.transform(shaped), sample_weight=weight)
         self.encoder_ = None
-        if table.categories:
+        self._encoded = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
+        if self._encoded:
             self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-            self.encoder_.fit(np.stack(list(table.categories.values()), 1))
+            self.encoder_.fit(np.stack([table.categories[i] for i in self._encoded], 1))
         out = [names[i] for i in self.kept_]
-        if self.indicator_ is not None:
-            out += [f"{names[table.positions[i]]} is missing" for i in self.indicator_.features_]
+        out += [f"{names[table.positions[i]]} is missing" for i in self.flagged_]
         if self.encoder_ is not None:
-            for i, values in zip(table.categories, self.encoder_.categories_, strict=True):
+            for i, values in zip(self._encoded, self.encoder_.categories_, strict=True):
                 out += [f"{names[i]} = {'missing' if v is None else v}" for v in values]
         if not out:
             raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
@@ -143,9 +144,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform_table(self, table: Table) -> Array:
         """Transform a table that was read already."""
         numbers = table.numbers
-        parts = []
-        if self.indicator_ is not None:
-            parts.append(self.indicator_.transform(numbers).astype(np.float64))
+        flags = np.isnan(numbers[:, self.flagged_]).astype(np.float64)
         if self.imputer_ is not None:
             numbers = self.imputer_.transform(numbers)
         shaped = numbers[:, self._varying]
@@ -155,17 +154,17 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if self.shaper_ is not None:
                 shaped = self.shaper_.transform(shaped)
             shaped = self.scaler_.transform(shaped)
-        parts.insert(0, shaped)
+        parts = [shaped, flags]
         if self.encoder_ is not None:
-            text = np.stack([table.categories[i] for i in self.categorical_], 1)
+            text = np.stack([table.categories[i] for i in self._encoded], 1)
             self._warn_of_unseen(text)
             parts.append(self.encoder_.transform(text))
         return np.concatenate(parts, 1)
 
     def _warn_of_unseen(self, text: Array) -> None:
         assert self.encoder_ is not None
-        for column, known, i in zip(text.T, self.encoder_.categories_, self.categorical_, strict=True):
-            unseen = sorted({str(v) for v in set(column) - set(known)})
+        for column, known, i in zip(text.T, self.encoder_.categories_, self._encoded, strict=True):
+            unseen = sorted("missing" if v is None else v for v in set(column) - set(known))
             if unseen:
                 name = self.names_in_[i]
                 warnings.warn(
@@ -186,16 +185,26 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Table:
     """
     impute = estimator.missing == "impute"
     least = 2 if reset else 1
-    if is_frame(X) and (has_categories(X) if reset else estimator.categorical_):
+    categorical = () if reset else estimator.categorical_
+    if categorical and not is_frame(X):
+        raise ValueError(
+            "X must be a data frame, as in training, where some columns held categories; "
+            f"got {type(X).__name__}. Give it the same columns."
+        )
+    found = categorical or (find_categories(X) if is_frame(X) else ())
+    if reset:
+        categorical = found
+    if found:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if len(X) < least:
             raise ValueError(
                 f"Found array with {len(X)} sample(s) (shape={X.shape}) while a minimum of {least} is required."
             )
-        table = read_table(X, None if reset else estimator.categorical_)
-        if np.isinf(table.numbers).any() or (not impute and np.isnan(table.numbers).any()):
-            kind = "infinity" if np.isinf(table.numbers).any() else "NaN"
-            raise ValueError(f"Input X contains {kind}. Pass missing='impute' to have missing numbers filled in.")
+        table = read_table(X, categorical)
+        if np.isinf(table.numbers).any():
+            raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
+        if not impute and np.isnan(table.numbers).any():
+            raise ValueError("Input X contains NaN. Pass missing='impute' to have missing numbers filled in.")
     else:
         finite = "allow-nan" if impute else True
         matrix = validate_data(
@@ -205,5 +214,5 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Table:
         names = [f"x{i}" for i in range(matrix.shape[1])] if names is None else [str(name) for name in names]
         table = Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(names))
     if reset:
-        estimator.categorical_ = tuple(table.categories)
+        estimator.categorical_ = categorical
     return table

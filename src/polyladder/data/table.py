@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
+
+TEXT = ("str", "string", "large_string", "utf8", "category", "categorical", "enum", "dictionary")
+"""How the names of types of text and categories begin, in pandas, polars and arrow, in lower case."""
+
+DATES = ("date", "time", "duration", "period", "interval")
+"""How the names of types of dates, times and spans begin."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,6 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and not hasattr(X, "toarray")
 
 
-def has_categories(X: Any) -> bool:
-    """Whether X is a frame with a column that is not numeric."""
-    return is_frame(X) and any(is_categorical(column) for _, column in frame_columns(X))
-
-
 def frame_columns(X: Any) -> list[tuple[str, Any]]:
     """Names and columns of a frame, duplicated names included."""
     names = [str(name) for name in X.columns]
@@ -50,32 +53,66 @@ def frame_columns(X: Any) -> list[tuple[str, Any]]:
     return [(name, X[:, i]) for i, name in enumerate(names)]
 
 
-def is_categorical(column: Any) -> bool:
-    """Text, categorical and mixed columns are categories; numbers, booleans and nullable numbers are not."""
+def find_categories(X: Any) -> tuple[int, ...]:
+    """Positions of the columns of a frame that hold categories; dates and mixtures are refused."""
+    return tuple(i for i, (name, column) in enumerate(frame_columns(X)) if is_categorical(name, column))
+
+
+def is_categorical(name: str, column: Any) -> bool:
+    """Text and categorical columns are categories; numbers, booleans and nullable numbers are not.
+
+    A column of Python objects is what its values are, and must not mix numbers and text: such a mixture is nearly
+    always a number that was misread.
+    """
     kind = str(column.dtype).lower()
-    return not kind.startswith(("int", "uint", "float", "double", "bool", "decimal", "datetime", "date", "duration"))
+    if kind.startswith(DATES):
+        raise ValueError(no_dates(name))
+    if not kind.startswith("object"):
+        return kind.startswith(TEXT)
+    values = [v for v in np.asarray(column, dtype=object) if not is_missing(v)]
+    if any(isinstance(v, (datetime.date, datetime.time, datetime.timedelta, np.datetime64)) for v in values):
+        raise ValueError(no_dates(name))
+    numeric = [isinstance(v, (Number, np.bool_)) for v in values]
+    if any(numeric) and not all(numeric):
+        number, text = values[numeric.index(True)], values[numeric.index(False)]
+        raise ValueError(
+            f"Column {name!r} must hold numbers or categories, not both; got {number!r} and {text!r}. "
+            "Turn it into one of them first."
+        )
+    return not any(numeric)
 
 
-def read_table(X: Any, categorical: Sequence[int] | None = None) -> Table:
-    """Take a frame apart. ``categorical`` fixes which columns are categories, as found at the first reading."""
+def is_missing(value: Any) -> bool:
+    """Whether a value of an object column stands for nothing: None, NaN, NaT or pandas' NA."""
+    return value is None or (not isinstance(value, str) and str(value) in ("nan", "NaN", "<NA>", "NaT"))
+
+
+def no_dates(name: str) -> str:
+    """What is said of a column of dates."""
+    return f"Column {name!r} must hold numbers or categories; got dates. Turn it into numbers first, such as days."
+
+
+def read_table(X: Any, categorical: Sequence[int]) -> Table:
+    """Take a frame apart. ``categorical`` are the positions of the categories, as found at the first reading."""
     numbers, categories, positions = [], {}, []
     for i, (name, column) in enumerate(frame_columns(X)):
-        if str(column.dtype).lower().startswith(("date", "duration", "timedelta")):
-            raise ValueError(
-                f"Column {name!r} must hold numbers or categories; got dates. Turn it into numbers first, such as days."
-            )
-        if is_categorical(column) if categorical is None else i in categorical:
+        if str(column.dtype).lower().startswith(DATES):
+            raise ValueError(no_dates(name))
+        if i in categorical:
             values = np.asarray(column, dtype=object)
-            missing = np.array([v is None or str(v) in ("nan", "<NA>", "NaT") for v in values], dtype=bool)
-            text = np.array([None if gone else str(v) for v, gone in zip(values, missing, strict=True)], dtype=object)
-            categories[i] = text
+            categories[i] = np.array([None if is_missing(v) else str(v) for v in values], dtype=object)
         else:
-            try:
-                values = np.asarray(column, dtype=object)
-                numbers.append(np.array([np.nan if v is None else v for v in values], dtype=np.float64))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"Column {name!r} must hold numbers, as it did before; got {error}.") from error
+            numbers.append(read_numbers(name, column))
             positions.append(i)
-    n = len(X)
-    matrix = np.stack(numbers, 1) if numbers else np.empty((n, 0))
+    matrix = np.stack(numbers, 1) if numbers else np.empty((len(X), 0))
     return Table(matrix, categories, tuple(positions), tuple(str(name) for name in X.columns))
+
+
+def read_numbers(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A column as float64, what is missing as NaN."""
+    try:
+        if hasattr(column, "iloc"):
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Column {name!r} must hold numbers; {error}.") from error

@@ -33,6 +33,10 @@ from polyladder.training.majorize import Logistic, Loss, Softmax, SquaredError
 DIRECT_LIMIT = 4000
 """Blocks with more weights than this are solved by conjugate gradients, without forming their Gram matrix."""
 
+START = 0.3
+"""Where ``alpha="auto"`` starts: this over the number of rows. More would switch units off before they learn anything,
+and they do not come back."""
+
 WARM_UP = 3
 """Sweeps with the starting ridge weight before ``alpha="auto"`` re-estimates it: a random ladder fits only noise."""
 
@@ -76,7 +80,7 @@ def fit_alternating(
     *,
     loss: Literal["squared", "logistic", "softmax"] = "squared",
     alpha: float | Tensor | Literal["auto"] = "auto",
-    strength: float | Tensor = 3.0,
+    strength: float | Tensor = 1.0,
     weight: Tensor | None = None,
     validation: Tensor | None = None,
     sweeps: int = 20,
@@ -119,7 +123,8 @@ def fit_alternating(
     auto = isinstance(alpha, str)
     if isinstance(alpha, str) and alpha != "auto":
         raise ValueError(f"alpha must be a non-negative number, one a model, or 'auto'; got {alpha!r}.")
-    ridge = Ridge(blocks, flat_number("alpha", 1e-3 if isinstance(alpha, str) else alpha, count, x), auto)
+    given = (START / rows.sum(-1)).clamp_max(1e-3).expand(count) if isinstance(alpha, str) else alpha
+    ridge = Ridge(blocks, flat_number("alpha", given, count, x), auto)
     ridge.strength = flat_number("strength", strength, count, x)
     target = as_loss(loss, y)
 

@@ -31,7 +31,7 @@ class Loss(Protocol):
 class SquaredError:
     """Sum over outputs of (f - y)^2; its own quadratic."""
 
-    noise = None
+    noise: float | None = None
 
     def __init__(self, y: Tensor) -> None:
         self.y = y
@@ -48,7 +48,7 @@ class SquaredError:
 class Logistic:
     """log(1 + exp(-s f)) for signs s = +-1, bounded as by Jaakkola and Jordan: curvature tanh(f / 2) / (4 f)."""
 
-    noise = 0.5
+    noise: float | None = 0.5
 
     def __init__(self, sign: Tensor) -> None:
         self.sign = sign
@@ -68,7 +68,7 @@ class Logistic:
 class Softmax:
     """Cross-entropy of several classes, bounded as by Boehning: its Hessian is at most 1/2."""
 
-    noise = 0.5
+    noise: float | None = 0.5
 
     def __init__(self, one_hot: Tensor) -> None:
         self.one_hot = one_hot
