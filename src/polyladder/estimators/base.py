@@ -27,6 +27,9 @@ GUARD = 0.1
 PREDICT_NUMBERS = 2**23
 """Numbers of hidden states held at once while predicting: 64 MiB in float64."""
 
+REPETITIONS = 10
+"""Whole sample weights up to this mean say how often a row is there."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -43,6 +46,18 @@ class Rows:
     y: Tensor
     weight: Tensor | None
     outputs: int
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the weights are whole numbers: then they say how often a row is there."""
+        return self.weight is not None and bool((self.weight == self.weight.round()).all())
+
+    @property
+    def count(self) -> int:
+        """How many rows there are to train on, repetitions counted."""
+        if self.weight is None:
+            return len(self.z)
+        return int(self.weight.sum() if self.repeated else (self.weight > 0).sum())
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -61,11 +76,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         check_consistent_length(table.numbers, target)
         weight = None
         if sample_weight is not None:
-            weight = torch.from_numpy(
+            weight = settle_weights(
                 _check_sample_weight(sample_weight, table.numbers, dtype=np.float64, ensure_non_negative=True)
             )
-            if not bool(weight.sum() > 0):
-                raise ValueError("sample_weight must leave some rows; every weight is zero.")
         if fresh:
             self.features_ = Features(self.features, self.clip, self.missing)
             self.features_.fit_table(table, None if weight is None else weight.numpy())
@@ -118,15 +131,20 @@ class TableRegressor(RegressorMixin, TableEstimator):  # type: ignore[misc]
         return target
 
     def _rows(self, z: Tensor, target: np.ndarray[Any, Any], weight: Tensor | None, fresh: bool) -> Rows:
-        y = torch.from_numpy(target.reshape(len(target), -1))
+        y = torch.tensor(target.reshape(len(target), -1))
+        used = y if weight is None else y[weight > 0]
+        low, high = used.min(0).values, used.max(0).values
         if fresh:
             self._flat_target = target.ndim == 1
             share = torch.full((len(y),), 1 / len(y), dtype=y.dtype) if weight is None else weight / weight.sum()
             mean = share @ y
             scale = (share @ (y - mean).square()).sqrt()
             self.target_mean_, self.target_scale_ = mean, torch.where(scale > 0, scale, torch.ones_like(scale))
-            used = y[share > 0]
-            self.target_low_, self.target_high_ = used.min(0).values, used.max(0).values
+            self.target_low_, self.target_high_ = low, high
+        elif y.shape[1] != len(self.target_mean_):
+            raise ValueError(f"y must have {len(self.target_mean_)} column(s), as before; got {y.shape[1]}.")
+        else:
+            self.target_low_, self.target_high_ = self.target_low_.minimum(low), self.target_high_.maximum(high)
         return Rows(z, (y - self.target_mean_) / self.target_scale_, weight, y.shape[1])
 
     def _in_target_units(self, polynomial: LadderPolynomial) -> LadderPolynomial:
@@ -191,6 +209,19 @@ class TableClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
         """The most probable class of each row. Shape (n,)."""
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
+
+
+def settle_weights(weight: np.ndarray[Any, Any]) -> Tensor:
+    """Sample weights as the solvers take them: whole numbers are repetitions, all others get mean 1.
+
+    The estimate of the ridge weights counts rows. Weights that sum to 1 would make it believe in a single row, so
+    where they cannot be repetitions, or would be more than `REPETITIONS` of them a row, only their ratios count.
+    """
+    positive = weight[weight > 0]
+    if not positive.size:
+        raise ValueError("sample_weight must leave some rows; every weight is zero.")
+    repetitions = bool((weight == weight.round()).all()) and positive.mean() <= REPETITIONS
+    return torch.tensor(weight if repetitions else weight / positive.mean())
 
 
 def evaluate(polynomial: LadderPolynomial, z: Tensor) -> Tensor:

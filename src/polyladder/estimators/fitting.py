@@ -84,11 +84,11 @@ class Job:
 
 
 def fit_jobs(jobs: Sequence[Job], loss: str, progress: Progress) -> list[Fitted]:
-    """Fit every job; the result does not depend on which others it shared a program with."""
+    """Fit every job; with dropout off, the result does not depend on which others it shared a program with."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for i, job in enumerate(jobs):
         # A program of block solves shares its rows; gradient training gathers rows by number and can mix tables.
-        rows = id(job.rows) if job.plan.solver == "alternating" else (job.rows.z.shape[1], job.rows.weight is None)
+        rows = id(job.rows) if job.plan.solver == "alternating" else kind_of_table(job.rows)
         groups.setdefault((*job.plan.shape, rows, job.rows.outputs, job.start is None), []).append(i)
     fitted: dict[int, Fitted] = {}
     total = sum(job.plan.iterations for job in jobs)
@@ -104,6 +104,11 @@ def fit_jobs(jobs: Sequence[Job], loss: str, progress: Progress) -> list[Fitted]
             for part, results in zip(parts, runs, strict=True):
                 fitted |= zip(members[part], results, strict=True)
     return [fitted[i] for i in range(len(jobs))]
+
+
+def kind_of_table(rows: Rows) -> tuple[object, ...]:
+    """What tables must agree on to be laid one under the other: columns, precision and the meaning of weights."""
+    return rows.z.shape[1], len(rows.z) <= SMALL_TABLE, rows.weight is None or rows.repeated
 
 
 def side_by_side(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:
@@ -126,7 +131,12 @@ def models_at_once(group: Sequence[Job]) -> int:
     """How many models of a group may share a program within the memory budget."""
     plan, rows = group[0].plan, group[0].rows
     if plan.solver == "adam":
-        return 256
+        inputs = (rows.z.shape[1], *plan.hidden)
+        weights = sum(k * (q + inputs[0] + 2) for k, q in zip(plan.hidden, inputs, strict=False))
+        states = sum(plan.hidden) + inputs[0] + rows.outputs
+        # Weights, their gradients, two moments and the best so far; what a step keeps for its gradient.
+        numbers = 5 * weights + 6 * plan.batch_size * states
+        return max(1, min(256, MEMORY_NUMBERS // numbers))
     width = max((*plan.hidden, 1))
     states = sum(plan.hidden) + 4 * width * rows.outputs
     threads = torch.get_num_threads()
@@ -160,7 +170,8 @@ def run_alternating(group: Sequence[Job], loss: str, progress: Progress) -> list
         tolerance=plans[0].tolerance,
         progress=lambda _, objective: progress.step(len(plans), objective),
     )
-    curves = [curve[curve.isfinite()].tolist() for curve in fit.objective.T]
+    # The first entry is the loss of the random start, before any sweep.
+    curves = [curve[curve.isfinite()].tolist() for curve in fit.objective[1:].T]
     return [Fitted(p, curve) for p, curve in zip(fit.polynomial, curves, strict=True)]
 
 
@@ -173,12 +184,11 @@ def run_adam(group: Sequence[Job], loss: str, progress: Progress) -> list[Fitted
         offsets[id(table)] = first
         first += len(table.z)
     # Small tables train in float64: it costs nothing there, and repeating rows and weighting them agree closely.
-    dtype = torch.float64 if first <= SMALL_TABLE else torch.float32
+    dtype = torch.float64 if len(tables[0].z) <= SMALL_TABLE else torch.float32
     z, y = torch.cat([t.z for t in tables]).to(dtype), torch.cat([t.y for t in tables])
-    weight = None if tables[0].weight is None else torch.cat([t.weight for t in tables if t.weight is not None])
-    if weight is not None and bool((weight == weight.round()).all()):
-        # Whole weights are repetitions, exactly, also for batch norm: `split_rows` repeats the row numbers.
-        weight = None
+    # Whole weights are repetitions, exactly, also for batch norm: `split_rows` repeats the row numbers.
+    weighted = not (tables[0].weight is None or tables[0].repeated)
+    weight = torch.cat([t.weight for t in tables if t.weight is not None]) if weighted else None
 
     def column(name: str) -> Tensor:
         return torch.tensor([getattr(plan, name) for plan in plans], dtype=torch.float64)
@@ -232,12 +242,10 @@ def split_rows(job: Job, offset: int) -> tuple[Tensor, Tensor | None]:
     """Row numbers to train on and, if the plan says so, to validate on; chosen by the model's own seed."""
     rows = offset + torch.arange(len(job.rows.z))
     weight = job.rows.weight
-    if weight is not None and bool((weight == weight.round()).all()):
-        rows = rows.repeat_interleave(weight.long())
-    elif weight is not None:
-        rows = rows[weight > 0]
-    held = round(job.plan.validation * len(rows))
-    if not held:
+    if weight is not None:
+        rows = rows.repeat_interleave(weight.long()) if job.rows.repeated else rows[weight > 0]
+    if not job.plan.validation:
         return rows, None
+    held = min(max(1, round(job.plan.validation * len(rows))), len(rows) - 1)
     order = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(job.plan.seed))]
     return order[held:], order[:held]

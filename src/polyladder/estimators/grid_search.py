@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import wraps
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _check_method_params, _num_samples
 
-from polyladder.estimators.fitting import Job, fit_jobs
+from polyladder.estimators.fitting import Fitted, Job, fit_jobs
 from polyladder.estimators.ladder import LadderEstimator
 from polyladder.estimators.progress import Progress
 
@@ -23,14 +25,17 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
     """Grid search with cross-validation in which models of equal shape train together.
 
     Constructor, methods and attributes are those of scikit-learn's ``GridSearchCV``, and so are the scores: with
-    dropout off they agree to rounding. ``mean_fit_time`` is the time of the whole search divided by the number of fits.
+    dropout off they agree to rounding. A single fit has no time of its own: ``mean_fit_time`` is that of all of them
+    divided by their number.
 
     Parameters
     ----------
     estimator : LPNNRegressor, LPNNClassifier, or a Pipeline that ends with one
     param_grid : dict or list of dict
-    scoring, n_jobs, refit, cv, verbose, pre_dispatch, error_score, return_train_score
-        As in ``GridSearchCV``. ``n_jobs`` and ``pre_dispatch`` concern the scoring alone.
+    scoring, refit, cv, verbose, error_score, return_train_score
+        As in ``GridSearchCV``.
+    n_jobs, pre_dispatch
+        Without effect: the batch takes the place of processes.
 
     Examples
     --------
@@ -51,139 +56,203 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
         X : array-like or data frame of shape (n, d)
         y : array-like of shape (n,) or (n, m)
         **params : dict
-            ``groups`` for the splitter, and fit parameters of the estimator such as ``sample_weight``.
+            ``groups`` for the splitter, and ``sample_weight`` (for a pipeline, ``<last step>__sample_weight``).
 
         Returns
         -------
         self
         """
-        began = time.perf_counter()
         X, y, groups = indexable(X, y, params.pop("groups", None))
-        folds = list(check_cv(self.cv, y, classifier=is_classifier(self.estimator)).split(X, y, groups))
+        numbers = np.arange(_num_samples(X))
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        folds = [(numbers[train], numbers[test]) for train, test in splitter.split(X, y, groups)]
         settings = list(ParameterGrid(self.param_grid))
-        fitted = self._fit_all(X, y, settings, folds, params)
-        seconds = time.perf_counter() - began
+        began = time.perf_counter()
+        fitted = self._fit_all(X, y, settings, [train for train, _ in folds], params)
+        seconds = (time.perf_counter() - began) / max(1, len(fitted))
 
-        # Scikit-learn does the scoring and the bookkeeping, over models that are fitted already: its rows are row
-        # numbers, and "fitting" setting i on a fold looks the model up.
-        lookup = {(i, train.tobytes()): model for (i, train), model in fitted}
+        def fit_anew(setting: int) -> Any:
+            return self._model(settings[setting]).fit(X, y, **params)
+
+        def results(found: dict[str, Any]) -> dict[str, Any]:
+            return with_settings(found, settings, seconds)
+
+        # Scikit-learn does the scoring, the bookkeeping and the choice, over models that are fitted already: "fitting"
+        # setting i on a fold looks the model up by the fold's row numbers.
         search = GridSearchCV(
-            FittedModel(lookup=lookup, table=X, template=self.estimator),
+            FittedModel(fitted, fit_anew, self.estimator),
             {"setting": list(range(len(settings)))},
             scoring=self.scoring,
-            n_jobs=None,
-            refit=self.refit if callable(self.refit) or isinstance(self.refit, str) else False,
+            refit=(lambda found: self.refit(results(found))) if callable(self.refit) else self.refit,
             cv=folds,
             error_score=self.error_score,
             return_train_score=self.return_train_score,
         )
-        search.fit(np.arange(_num_samples(X)).reshape(-1, 1), y)
-        results = {name: values for name, values in search.cv_results_.items() if name != "param_setting"}
-        results["mean_fit_time"] = np.full(len(settings), seconds / (len(settings) * len(folds)))
-        results["params"] = settings
-        self.cv_results_ = results | parameter_columns(settings)
-        self.scorer_, self.n_splits_, self.multimetric_ = search.scorer_, search.n_splits_, search.multimetric_
-        if self.refit or not self.multimetric_:
-            name = self.refit if isinstance(self.refit, str) else "score"
-            best = search.best_index_ if hasattr(search, "best_index_") else int(results[f"rank_test_{name}"].argmin())
-            self.best_index_, self.best_params_ = best, settings[best]
-            if not callable(self.refit):
-                self.best_score_ = results[f"mean_test_{name}"][best]
+        with config_context(enable_metadata_routing=False):
+            search.fit(X, y, rows=numbers)
+        self.cv_results_ = results(search.cv_results_)
+        self.n_splits_, self.multimetric_ = search.n_splits_, search.multimetric_
+        # Without `scoring` the inner scorer would hold on to every fitted model.
+        self.scorer_ = check_scoring(self.estimator) if self.scoring is None else search.scorer_
+        for name in ("best_index_", "best_score_", "refit_time_"):
+            if hasattr(search, name):
+                setattr(self, name, getattr(search, name))
+        if hasattr(search, "best_index_"):
+            self.best_params_ = settings[self.best_index_]
         if self.refit:
-            start = time.perf_counter()
-            self.best_estimator_ = clone(self.estimator).set_params(**clone(self.best_params_, safe=False))
-            self.best_estimator_.fit(X, y, **params)
-            self.refit_time_ = time.perf_counter() - start
+            self.best_estimator_ = search.best_estimator_.model_
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
         return self
 
+    def _model(self, setting: dict[str, Any]) -> Any:
+        return clone(self.estimator).set_params(**clone(setting, safe=False))
+
     def _fit_all(
-        self, X: Any, y: Any, settings: list[dict[str, Any]], folds: list[tuple[Any, Any]], params: dict[str, Any]
-    ) -> list[tuple[tuple[int, Any], Any]]:
-        """Open every (setting, fold), run all their jobs together, close them. Pairs of key and fitted model."""
-        opened: list[tuple[tuple[int, Any], Any, Callable[..., None], int]] = []
-        jobs: list[Job] = []
-        losses = set()
-        for train, _ in folds:
+        self, X: Any, y: Any, settings: list[dict[str, Any]], folds: list[Any], params: dict[str, Any]
+    ) -> dict[tuple[int, bytes], Any]:
+        """Open every (setting, fold), run all their jobs together, close them.
+
+        Returns:
+            For each setting's position and fold's row numbers the fitted model, or the error that it ended with.
+        """
+        weight_name = self._weight_name()
+        if set(params) - {weight_name}:
+            raise ValueError(f"fit must be given no parameters but 'groups' and {weight_name!r}; got {sorted(params)}.")
+        found: dict[tuple[int, bytes], Any] = {}
+        opened: list[Opened] = []
+        for train in folds:
             shared: dict[str, Any] = {}
             rows, target = _safe_indexing(X, train), None if y is None else _safe_indexing(y, train)
-            extra = _check_method_params(X, params=params, indices=train)
+            weight = _check_method_params(X, params=params, indices=train).get(weight_name)
             for i, setting in enumerate(settings):
-                model = clone(self.estimator).set_params(**clone(setting, safe=False))
+                model = self._model(setting)
                 ladder = model.steps[-1][1] if isinstance(model, Pipeline) else model
                 if not isinstance(ladder, LadderEstimator):
                     raise ValueError(
                         "estimator must be an LPNNRegressor, an LPNNClassifier or a Pipeline that ends with one; "
                         f"got {type(ladder).__name__}. Use scikit-learn's GridSearchCV for others."
                     )
-                table = rows
-                if isinstance(model, Pipeline) and len(model.steps) > 1:
-                    table = transformed(model, rows, target, shared)
-                new, finish = ladder._open(table, target, extra.get("sample_weight"), shared)
-                losses.add(ladder._loss(new[0].rows))
-                opened.append(((i, train), model, finish, len(new)))
-                jobs += new
-        results = iter(fit_jobs(jobs, losses.pop(), Progress(bool(self.verbose), "Grid search")))
-        for _, _, finish, count in opened:
-            finish([next(results) for _ in range(count)])
-        return [(key, model) for key, model, _, _ in opened]
+                try:
+                    table = rows
+                    if isinstance(model, Pipeline) and len(model.steps) > 1:
+                        table = transformed(model, setting, rows, target, shared)
+                    jobs, finish = ladder._open(table, target, weight, shared)
+                except Exception as error:  # the inner search deals with it as `error_score` says
+                    found[i, train.tobytes()] = error
+                else:
+                    opened.append(Opened((i, train.tobytes()), model, jobs, ladder._loss(jobs[0].rows), finish))
+        # A fold may lack a class and so need another loss than the others.
+        for loss in {each.loss for each in opened}:
+            group = [each for each in opened if each.loss == loss]
+            jobs = [job for each in group for job in each.jobs]
+            results = iter(fit_jobs(jobs, loss, Progress(bool(self.verbose), "Grid search")))
+            for each in group:
+                try:
+                    each.finish([next(results) for _ in each.jobs])
+                    found[each.key] = each.model
+                except Exception as error:
+                    found[each.key] = error
+        return found
+
+    def _weight_name(self) -> str:
+        if isinstance(self.estimator, Pipeline):
+            return f"{self.estimator.steps[-1][0]}__sample_weight"
+        return "sample_weight"
 
 
-def transformed(pipeline: Pipeline, X: Any, y: Any, shared: dict[str, Any]) -> Any:
+@dataclass(frozen=True)
+class Opened:
+    """A model whose jobs wait to be run: its key, the jobs, their loss, and what to call with the results."""
+
+    key: tuple[int, bytes]
+    model: Any
+    jobs: list[Job]
+    loss: str
+    finish: Callable[[list[Fitted]], None]
+
+
+def transformed(pipeline: Pipeline, setting: dict[str, Any], X: Any, y: Any, shared: dict[str, Any]) -> Any:
     """What the steps before the last make of the rows; equal steps are fitted once a fold."""
-    head = pipeline[:-1]
-    key = f"pipeline {head.get_params()}"
+    last = pipeline.steps[-1][0]
+    # All pipelines are clones of one, so their heads differ by the setting alone; a grid repeats its very objects.
+    key = f"head {[(name, id(value)) for name, value in setting.items() if name.split('__')[0] != last]}"
     if key not in shared:
-        shared[key] = (head.steps, head.fit_transform(X, y))
-    steps, table = shared[key]
+        head = pipeline[:-1]
+        shared[key] = (head.fit_transform(X, y), head.steps)
+    table, steps = shared[key]
     pipeline.steps[:-1] = steps
     return table
+
+
+def with_settings(results: dict[str, Any], settings: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
+    """The results of a search over positions of settings, as those of a search over the settings."""
+    named: dict[str, Any] = {}
+    for key, values in results.items():
+        if key == "param_setting":
+            named |= parameter_columns(settings)
+        else:
+            named[key] = values
+    times = {"mean_fit_time": np.full(len(settings), seconds), "std_fit_time": np.zeros(len(settings))}
+    return named | times | {"params": settings}
 
 
 def parameter_columns(settings: list[dict[str, Any]]) -> dict[str, Any]:
     """The ``param_`` columns of ``cv_results_``: masked where a setting does not name the parameter."""
     columns = {}
-    for name in sorted({name for setting in settings for name in setting}):
-        values = np.ma.MaskedArray(np.empty(len(settings), dtype=object), mask=True)
-        for i, setting in enumerate(settings):
-            if name in setting:
-                values[i] = setting[name]
+    for name in dict.fromkeys(name for setting in settings for name in setting):
+        given = {i: setting[name] for i, setting in enumerate(settings) if name in setting}
+        numeric = all(np.ndim(value) == 0 and np.asarray(value).dtype.kind in "bif" for value in given.values())
+        dtype = np.result_type(*given.values()) if numeric else np.dtype(object)
+        values = np.ma.MaskedArray(np.empty(len(settings), dtype=dtype), mask=True)
+        for i, value in given.items():
+            values[i] = value
         columns[f"param_{name}"] = values
     return columns
 
 
 class FittedModel(BaseEstimator):  # type: ignore[misc]
-    """A model that was fitted elsewhere, for scikit-learn to score: rows are row numbers of a table."""
+    """A model that was fitted elsewhere, for scikit-learn to score.
 
-    def __init__(self, lookup: Any = None, table: Any = None, template: Any = None, setting: int = 0) -> None:
+    Parameters
+    ----------
+    lookup : dict
+        Models, or the errors they ended with, by the setting's position and the training rows' numbers.
+    fit_anew : callable
+        Fits a setting on all rows.
+    template : estimator
+        What kind of estimator the models are.
+    setting : int
+        Which of the settings this is.
+    """
+
+    def __init__(self, lookup: Any = None, fit_anew: Any = None, template: Any = None, setting: int = 0) -> None:
         self.lookup = lookup
-        self.table = table
+        self.fit_anew = fit_anew
         self.template = template
         self.setting = setting
 
     def __sklearn_clone__(self) -> FittedModel:
-        # A clone must share the models and the table, not copy them.
-        return FittedModel(self.lookup, self.table, self.template, self.setting)
+        # A clone must share the models, not copy them.
+        return FittedModel(self.lookup, self.fit_anew, self.template, self.setting)
 
     def __sklearn_tags__(self) -> Any:
         return self.template.__sklearn_tags__()
 
-    def fit(self, rows: Any, y: Any = None) -> FittedModel:
-        """Look the model up."""
-        self.model_ = self.lookup[self.setting, np.asarray(rows)[:, 0].tobytes()]
+    def fit(self, X: Any, y: Any = None, rows: Any = None) -> FittedModel:
+        """Look the model up; rows that are no fold's are all rows, for the last fit."""
+        key = (self.setting, rows.tobytes())
+        found = self.lookup[key] if key in self.lookup else self.fit_anew(self.setting)
+        if isinstance(found, Exception):
+            raise found
+        self.model_ = found
         return self
 
-    def score(self, rows: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any) -> float:
         """The model's own score."""
-        return float(self.model_.score(self._rows(rows), y))
-
-    def _rows(self, rows: Any) -> Any:
-        return _safe_indexing(self.table, np.asarray(rows)[:, 0])
+        return float(self.model_.score(X, y))
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("classes_", "predict", "predict_proba", "decision_function") or "model_" not in vars(self):
+        if name.startswith("__") or "model_" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = getattr(self.model_, name)
-        # Scorers read the method's name, so the wrapper must keep it.
-        return value if name == "classes_" else wraps(value)(lambda rows: value(self._rows(rows)))
+        return getattr(self.model_, name)

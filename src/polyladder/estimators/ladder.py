@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -34,6 +35,10 @@ from polyladder.training.growth import Growth, grow
 
 DIRECT_BLOCK = 4000
 """``solver="auto"`` uses exact block solves while no block has more weights than this."""
+
+
+MANY_ROWS = 4000
+"""From so many rows on the defaults are wider ladders and fewer of them."""
 
 
 class LadderEstimator(TableEstimator):
@@ -89,6 +94,8 @@ class LadderEstimator(TableEstimator):
         X : array-like or data frame of shape (n, d)
         y : array-like of shape (n,), or (n, m) for regression on several targets
         sample_weight : array-like of shape (n,), default=None
+            Whole numbers, up to a mean of 10, count as repetitions of the rows. Of all other weights only the ratios
+            matter.
 
         Returns
         -------
@@ -148,7 +155,7 @@ class LadderEstimator(TableEstimator):
         seeds = seeds_from(self.random_state, len(self.members_))
         plans = [Plan("adam", self.members_.hidden, 1, 0.0, 32, False, 0.0, 0.0, 0.0, 1e-3, seed) for seed in seeds]
         jobs = [Job(plan, rows, start) for plan, start in zip(plans, self.members_, strict=True)]
-        self._finish(plans, fit_jobs(jobs, self._loss(rows), self._progress("partial fit")), rows)
+        self._finish(plans, fit_jobs(jobs, self._loss(rows), self._progress("partial fit")), rows, self._support)
         return self
 
     def _loss(self, rows: Rows) -> str:
@@ -186,17 +193,18 @@ class LadderEstimator(TableEstimator):
         width = self.width
         if width == "auto":
             exact = self.solver == "alternating" or (self.solver == "auto" and self._loss(rows) == "squared")
-            width = (10 if len(rows.z) < 4000 else 12) if exact else 128
+            width = (10 if len(rows.z) < MANY_ROWS else 12) if exact else 128
         return (int(width),) * (order - 1)
 
     def _plans(self, rows: Rows, order: int) -> list[Plan]:
         hidden = self._hidden(rows, order)
         solver = self._solver(rows, hidden)
-        n = len(rows.z) if rows.weight is None else max(1, round(float(rows.weight.sum())))
+        n = rows.count
         batch_size = (32 if n < 1000 else 128) if self.batch_size == "auto" else int(self.batch_size)
         # Twenty sweeps, or enough epochs for a few thousand steps.
         usual = 20 if solver == "alternating" else min(400, max(40, math.ceil(4000 * batch_size / n)))
-        count = (8 if solver == "alternating" else 1) if self.n_estimators == "auto" else int(self.n_estimators)
+        usual_count = 1 if solver == "adam" else 8 if n < MANY_ROWS else 4
+        count = usual_count if self.n_estimators == "auto" else int(self.n_estimators)
         return [
             Plan(
                 solver,
@@ -266,9 +274,10 @@ class LadderEstimator(TableEstimator):
         losses = row_losses(self._loss(rows), f, target)  # type: ignore[arg-type]
         return float((losses if rows.weight is None else losses * rows.weight).sum())
 
-    def _finish(self, plans: list[Plan], fitted: list[Fitted], rows: Rows) -> None:
-        """Store what was found under scikit-learn's names."""
-        good = [f for f in fitted if not f.diverged]
+    def _finish(self, plans: list[Plan], fitted: list[Fitted], rows: Rows, before: Support | None = None) -> None:
+        """Store what was found under scikit-learn's names; ``before`` is the support by earlier rows."""
+        keep = [i for i, f in enumerate(fitted) if not f.diverged]
+        good = [fitted[i] for i in keep]
         if not good:
             raise ValueError("Every model diverged. Lower learning_rate, or use solver='alternating'.")
         if len(good) < len(fitted):
@@ -283,14 +292,15 @@ class LadderEstimator(TableEstimator):
         self.order_ = self.polynomial_.order
         self.loss_curve_ = good[0].curve
         self.n_iter_ = max(len(f.curve) for f in good)
-        self._leverage = readout_factors(self.members_, rows)
+        self._support = support(self.members_, rows, None if before is None else before.select(keep))
 
     def trust(self, X: Any) -> np.ndarray[Any, Any]:
         """How well the training rows support a prediction at each row: 1 within their range of leverage, falling to 0.
 
         The leverage of a row in the readout regression says how far its hidden states lie from those of the training
         rows. The score is the largest leverage of a training row divided by this row's, at most 1, averaged over the
-        ensemble. A row in an empty corner, where a polynomial may explode, scores low.
+        ensemble. A row in an empty corner, where a polynomial may explode, scores low. After `partial_fit`, rows of
+        earlier calls count with the states that they had then.
 
         Parameters
         ----------
@@ -302,8 +312,7 @@ class LadderEstimator(TableEstimator):
         """
         check_is_fitted(self)
         z = torch.from_numpy(self.features_.transform_table(read_rows(self, X, reset=False)))
-        factor, largest = self._leverage
-        scores = (largest.unsqueeze(-1) / leverages(self.members_, factor, z)).clamp_max(1.0)
+        scores = (self._support.largest.unsqueeze(-1) / self._support.leverages(self.members_, z)).clamp_max(1.0)
         return scores.mean(0).numpy()
 
     def _progress(self, title: str) -> Progress:
@@ -329,7 +338,7 @@ class LPNNRegressor(LadderEstimator, TableRegressor):
     alpha : float >= 0 or "auto", default="auto"
         Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes.
     n_estimators : int or "auto", default="auto"
-        Ladders to average. "auto" is 8 for block solves and 1 for Adam.
+        Ladders to average. "auto" is 8 for block solves, 4 from 4,000 rows on, and 1 for Adam.
     features : {"standard", "quantile", "yeo-johnson"}, default="standard"
         How numeric columns are scaled.
     clip : bool, default=True
@@ -481,24 +490,47 @@ class LPNNClassifier(LadderEstimator, TableClassifier):
         return "logistic" if rows.outputs == 1 else "cross_entropy"
 
 
-def readout_factors(members: LadderPolynomial, rows: Rows) -> tuple[Tensor, Tensor]:
-    """Cholesky factors of the readout's Gram matrices, and the largest leverage of a training row, for each member."""
-    depth = members.readout.shape[-1]
-    gram = torch.zeros(len(members), depth + 1, depth + 1, dtype=torch.float64)
-    for part in torch.split(rows.z, 2**14):
+@dataclass(frozen=True)
+class Support:
+    """How the training rows support each member's readout.
+
+    Attributes:
+        gram: sum of h h' over the training rows, h = [h^L, 1]. Shape (members, k + 1, k + 1).
+        count: how many rows that were.
+        factor: Cholesky factor of gram / count. Shape as gram's.
+        largest: the largest leverage of a training row. Shape (members,).
+    """
+
+    gram: Tensor
+    count: int
+    factor: Tensor
+    largest: Tensor
+
+    def leverages(self, members: LadderPolynomial, z: Tensor) -> Tensor:
+        """Leverage times the number of rows, h' (gram / count)^-1 h, at each row. Shape (members, n)."""
+        solved = torch.linalg.solve_triangular(self.factor, states(members, z).mT, upper=False)
+        return solved.square().sum(-2)
+
+    def select(self, members: list[int]) -> Support:
+        """The support of some of the members."""
+        return Support(self.gram[members], self.count, self.factor[members], self.largest[members])
+
+
+def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Support:
+    """The support by these rows and, if given, earlier ones."""
+    z = rows.z if rows.weight is None else rows.z[rows.weight > 0]
+    width = members.readout.shape[-1] + 1
+    gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram.clone()
+    count = len(z) if before is None else len(z) + before.count
+    for part in torch.split(z, 2**14):
         h = states(members, part)
         gram += h.mT @ h
     # Units that the ridge has switched off leave empty columns; a trace of it keeps the matrix invertible.
-    scale = gram.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True)
-    factor = cholesky(gram, 1e-10 * scale.expand(-1, depth + 1))
-    largest = torch.stack([leverages(members, factor, part).amax(-1) for part in torch.split(rows.z, 2**14)])
-    return factor, largest.amax(0)
-
-
-def leverages(members: LadderPolynomial, factor: Tensor, z: Tensor) -> Tensor:
-    """H' (H'H)^-1 h for the readout's inputs h = [h^L, 1] of each row. Shape (members, n)."""
-    solved = torch.linalg.solve_triangular(factor, states(members, z).mT, upper=False)
-    return solved.square().sum(-2)
+    scale = gram.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True) / count
+    factor = cholesky(gram / count, 1e-10 * scale.expand(-1, width))
+    found = Support(gram, count, factor, torch.zeros_like(scale[:, 0]) if before is None else before.largest)
+    largest = torch.stack([found.leverages(members, part).amax(-1) for part in torch.split(z, 2**14)])
+    return replace(found, largest=largest.amax(0).maximum(found.largest))
 
 
 def states(members: LadderPolynomial, z: Tensor) -> Tensor:
