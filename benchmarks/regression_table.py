@@ -50,13 +50,12 @@ SCORING = "neg_root_mean_squared_error"
 
 def ladder_tuned(n: int) -> Any:
     if n < LARGE:
-        grid = {"order": [4, 6], "features": ["standard", "quantile", "yeo-johnson"]}
-        return Tuned(grid, members=2, sweeps=12)
-    return Tuned({"order": [6, 8], "width": [12, 16]}, members=1, sweeps=10)
+        return Tuned({"features": ["standard", "yeo-johnson"]}, members=4, sweeps=20)
+    return Tuned({"order": [6, 8]}, members=1, sweeps=10)
 
 
 class Tuned:
-    """Grid search with small ensembles and few sweeps, then a fit with the defaults for both."""
+    """Grid search with smaller ensembles, then a fit with the default number of ladders and sweeps."""
 
     def __init__(self, grid: dict[str, list[Any]], members: int, sweeps: int) -> None:
         self.grid, self.members, self.sweeps = grid, members, sweeps
@@ -92,7 +91,7 @@ MODELS: dict[str, Callable[[int], Any]] = {
     ),
     "mlp, tuned": lambda n: searched(
         make_pipeline(StandardScaler(), MLPRegressor((50, 50, 50), early_stopping=n >= LARGE, random_state=0)),
-        {"mlpregressor__alpha": [1e-4, 1e-2] if n >= LARGE else [1e-4, 1e-2, 1.0]},
+        {"mlpregressor__alpha": [1e-4, 1e-1]},
     ),
 }
 

@@ -1,10 +1,11 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from polyladder import __version__
+from polyladder import __version__, load
 from polyladder.cli.main import app, commands
 
 
@@ -37,7 +38,9 @@ def test_help_does_not_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-def test_demo_runs() -> None:
-    result = CliRunner().invoke(commands, ["demo"])
+def test_demo_ends_with_a_model_that_can_be_read(tmp_path: Path) -> None:
+    result = CliRunner().invoke(commands, ["demo", "--output", str(tmp_path)])
     assert result.exit_code == 0
-    assert "Merged" in result.stdout
+    assert "HistGradientBoosting" in result.stdout
+    assert "exact minimum" in result.stdout
+    assert load(tmp_path / "friedman.ladder").in_features == 10

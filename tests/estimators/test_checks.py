@@ -4,14 +4,26 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polyladder import LPNNClassifier, LPNNRegressor
+from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
 from polyladder.data.features import Features
 
 ESTIMATORS = [
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6),
-    LPNNRegressor(order=3, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=25),
-    LPNNClassifier(order=3, width=8, dropout=0.0, max_iter=60),
+    LPNNRegressor(order=2, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=12, learning_rate=0.02),
+    LPNNClassifier(order=2, width=8, dropout=0.0, max_iter=12, learning_rate=0.02),
     LPNNClassifier(order=3, width=4, solver="alternating", n_estimators=2, max_iter=10),
+    BatchedGridSearchCV(
+        LPNNRegressor(order=2, width=4, n_estimators=1, max_iter=4, random_state=0),
+        {"alpha": [1e-3, 0.1]},
+        cv=2,
+        error_score="raise",
+    ),
+    BatchedGridSearchCV(
+        LPNNClassifier(order=2, width=3, solver="alternating", n_estimators=1, max_iter=6, random_state=0),
+        {"alpha": [1e-3, 0.1]},
+        cv=2,
+        error_score="raise",
+    ),
     Features(),
     Features("quantile", missing="impute"),
     Features("yeo-johnson", clip=False),

@@ -18,7 +18,10 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import Tensor
 
 from polyladder.data.features import Features, read_rows
+from polyladder.data.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
+from polyladder.data.table import Table
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.sparse import as_rows, row_parts
 from polyladder.polynomial.substitute import rescale_outputs, substitute
 
 GUARD = 0.1
@@ -36,7 +39,7 @@ class Rows:
     """Training rows, ready for a solver.
 
     Attributes:
-        z: transformed features. Shape (n, d), float64.
+        z: transformed features, dense or CSR. Shape (n, d), float64.
         y: targets: standardized (n, m) float64 for regression, class numbers (n,) int64 for classification.
         weight: sample weights (n,), or None.
         outputs: how many outputs the model needs.
@@ -71,7 +74,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """Check and read training data; learn the features and the target's scale unless they are kept."""
         if y is None:
             raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
-        table = read_rows(self, X, reset=fresh)
+        table = self._read_table(X, fresh)
         target = self._read_target(y, fresh)
         check_consistent_length(table.numbers, target)
         weight = None
@@ -80,10 +83,35 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 _check_sample_weight(sample_weight, table.numbers, dtype=np.float64, ensure_non_negative=True)
             )
         if fresh:
-            self.features_ = Features(self.features, self.clip, self.missing)
+            self.features_ = self._new_features(table)
             self.features_.fit_table(table, None if weight is None else weight.numpy())
-        z = torch.from_numpy(self.features_.transform_table(table))
+        z = as_rows(self.features_.transform_table(table))
         return self._rows(z, target, weight, fresh)
+
+    def _read_table(self, X: Any, fresh: bool) -> Table | SparseTable:
+        """Check rows and read them; a model of sparse rows takes dense ones as sparse."""
+        sparse = is_sparse_table(X)
+        if fresh and sparse and not self._takes_sparse():
+            raise ValueError("X must be dense for exact solves; got a sparse matrix. Use solver='adam'.")
+        if not fresh:
+            if sparse and not isinstance(self.features_, SparseFeatures):
+                raise ValueError("X must be dense, as it was in fit; got a sparse matrix. Fit to sparse rows instead.")
+            sparse = isinstance(self.features_, SparseFeatures)
+        return read_sparse(self, X, reset=fresh) if sparse else read_rows(self, X, reset=fresh)
+
+    def _new_features(self, table: Table | SparseTable) -> Any:
+        if isinstance(table, SparseTable):
+            return SparseFeatures(self.clip)
+        return Features(self.features, self.clip, self.missing)
+
+    def _takes_sparse(self) -> bool:
+        """Whether the estimator, with its parameters, can be fitted to sparse rows."""
+        return False
+
+    def _transformed(self, X: Any) -> Tensor:
+        """The rows that the model reads. Shape (n, d), float64, dense or CSR."""
+        check_is_fitted(self)
+        return as_rows(self.features_.transform_table(self._read_table(X, fresh=False)))
 
     def _read_target(self, y: Any, fresh: bool) -> np.ndarray[Any, Any]:
         raise NotImplementedError
@@ -93,9 +121,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _outputs(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Raw outputs of the polynomial, in chunks of rows. Shape (n, m)."""
-        check_is_fitted(self)
-        z = torch.from_numpy(self.features_.transform_table(read_rows(self, X, reset=False)))
-        return evaluate(self.polynomial_, z).numpy()
+        return evaluate(self.polynomial_, self._transformed(X)).numpy()
 
     def _in_target_units(self, polynomial: LadderPolynomial) -> LadderPolynomial:
         """Undo the standardization of the targets, where there is one."""
@@ -113,11 +139,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 "The features must be affine to fold into the polynomial; categories, missing-value indicators and "
                 f"features={self.features!r} are not. Use features='standard' on numeric columns."
             )
-        return substitute(self.polynomial_, *(torch.from_numpy(t) for t in affine))
+        return substitute(self.polynomial_, *(as_rows(t) for t in affine))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "impute"
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
 
@@ -186,7 +213,7 @@ class TableClassifier(ClassifierMixin, TableEstimator):  # type: ignore[misc]
             if len(self.classes_) < 2:
                 raise ValueError(
                     f"{type(self).__name__} needs samples of at least 2 classes; "
-                    f"the data contains only one class: {self.classes_[0]!r}."
+                    f"the data contains only one class: {self.classes_.tolist()[0]!r}."
                 )
         return np.asarray(self._encoder.transform(labels))
 
@@ -227,8 +254,7 @@ def settle_weights(weight: np.ndarray[Any, Any]) -> Tensor:
 def evaluate(polynomial: LadderPolynomial, z: Tensor) -> Tensor:
     """The polynomial at many rows, a chunk at a time. Shape (*batch_shape, n, m)."""
     numbers = max(1, sum(polynomial.hidden)) * math.prod(polynomial.batch_shape)
-    parts = torch.split(z, max(1, PREDICT_NUMBERS // numbers))
-    return torch.cat([polynomial(part) for part in parts], -2)
+    return torch.cat([polynomial(part) for part in row_parts(z, max(1, PREDICT_NUMBERS // numbers))], -2)
 
 
 def check_number(estimator: Any, name: str, kind: type, low: float, *names: str, open_low: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Many ladders as few programs: models of one shape on one set of rows are solved together, within a memory budget."""
+"""Many models as few programs: models of one shape on one set of rows are solved together, within a memory budget."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from polyladder.estimators.base import Rows
+from polyladder.estimators.families import Family
 from polyladder.estimators.progress import Progress
+from polyladder.models.batched import BatchedModule
 from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.alternating import fit_alternating, random_start
 from polyladder.training.gradient import Adam, train
 
@@ -28,11 +32,11 @@ MEMORY_NUMBERS = 2**26
 
 @dataclass(frozen=True)
 class Plan:
-    """How one model is to be fitted. Plans that differ only in the last four fields can share a program.
+    """How one model is to be fitted. Plans that differ only in alpha, dropout, learning rate and seed share a program.
 
     Attributes:
         solver: "alternating" or "adam".
-        hidden: widths.
+        hidden: widths of a ladder.
         iterations: sweeps or epochs.
         tolerance: of the alternating solver.
         batch_size: of Adam.
@@ -42,6 +46,7 @@ class Plan:
         dropout: rate.
         learning_rate: of Adam.
         seed: of the model.
+        family: of the ladder's rivals, if the model is one of them.
     """
 
     solver: str
@@ -55,11 +60,12 @@ class Plan:
     dropout: float
     learning_rate: float
     seed: int
+    family: Family | None = None
 
     @property
     def shape(self) -> tuple[object, ...]:
         """What plans must agree on to share a program."""
-        common = (self.solver, self.hidden, self.iterations, self.alpha is None)
+        common = (self.solver, self.family, self.hidden, self.iterations, self.alpha is None)
         if self.solver == "alternating":
             return (*common, self.tolerance)
         return (*common, self.batch_size, self.batch_norm, self.validation)
@@ -67,9 +73,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Fitted:
-    """One fitted model: its ladder over the transformed features, in standardized target units, and its loss curve."""
+    """One fitted model: its ladder over the transformed features, in standardized target units, and its loss curve.
 
-    polynomial: LadderPolynomial
+    In the place of the ladder, a model of a rival family is its module in float64.
+    """
+
+    polynomial: Any
     curve: list[float]
     diverged: bool = False
 
@@ -108,7 +117,8 @@ def fit_jobs(jobs: Sequence[Job], loss: str, progress: Progress) -> list[Fitted]
 
 def kind_of_table(rows: Rows) -> tuple[object, ...]:
     """What tables must agree on to be laid one under the other: columns, precision and the meaning of weights."""
-    return rows.z.shape[1], len(rows.z) <= SMALL_TABLE, rows.weight is None or rows.repeated
+    weighted = not (rows.weight is None or rows.repeated)
+    return rows.z.shape[1], is_sparse(rows.z), len(rows.z) <= SMALL_TABLE, weighted
 
 
 def side_by_side(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:
@@ -130,15 +140,21 @@ def side_by_side(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:
 def models_at_once(group: Sequence[Job]) -> int:
     """How many models of a group may share a program within the memory budget."""
     plan, rows = group[0].plan, group[0].rows
+    if is_sparse(rows.z):
+        return 1
     if plan.solver == "adam":
         inputs = (rows.z.shape[1], *plan.hidden)
         weights = sum(k * (q + inputs[0] + 2) for k, q in zip(plan.hidden, inputs, strict=False))
         states = sum(plan.hidden) + inputs[0] + rows.outputs
+        if plan.family is not None:
+            weights, states = plan.family.sizes(inputs[0], rows.outputs)
         # Weights, their gradients, two moments and the best so far; what a step keeps for its gradient.
         numbers = 5 * weights + 6 * plan.batch_size * states
         return max(1, min(256, MEMORY_NUMBERS // numbers))
     width = max((*plan.hidden, 1))
     states = sum(plan.hidden) + 4 * width * rows.outputs
+    if plan.family is not None:
+        states = plan.family.sizes(rows.z.shape[1], rows.outputs)[1]
     threads = torch.get_num_threads()
     within_memory = MEMORY_NUMBERS // (len(rows.z) * states * threads)
     return max(1, min(within_memory, math.ceil(len(group) / threads)))
@@ -146,30 +162,33 @@ def models_at_once(group: Sequence[Job]) -> int:
 
 def run_alternating(group: Sequence[Job], loss: str, progress: Progress) -> list[Fitted]:
     """One program of block solves."""
-    plans, rows = [job.plan for job in group], group[0].rows
-    if group[0].start is None:
-        start = random_start(rows.z.shape[1], plans[0].hidden, rows.outputs, [p.seed for p in plans], len(plans))
-    else:
-        from polyladder.models.batched import stack
-
-        start = stack([job.start for job in group if job.start is not None])
+    plans, rows, seeds = [job.plan for job in group], group[0].rows, [job.plan.seed for job in group]
     y, name = rows.y, loss
     if loss == "logistic":
         y = 2.0 * rows.y.double() - 1.0
     elif loss == "cross_entropy":
         y, name = torch.nn.functional.one_hot(rows.y, rows.outputs).double(), "softmax"
     alphas = [plan.alpha for plan in plans]
-    fit = fit_alternating(
-        start,
-        rows.z,
-        y,
-        loss=name,  # type: ignore[arg-type]
-        alpha="auto" if None in alphas else torch.tensor(alphas, dtype=torch.float64),
-        weight=rows.weight,
-        sweeps=plans[0].iterations,
-        tolerance=plans[0].tolerance,
-        progress=lambda _, objective: progress.step(len(plans), objective),
-    )
+    options: dict[str, Any] = {
+        "loss": name,
+        "alpha": "auto" if None in alphas else torch.tensor(alphas, dtype=torch.float64),
+        "weight": rows.weight,
+        "tolerance": plans[0].tolerance,
+        "progress": lambda _, objective: progress.step(len(plans), objective),
+    }
+    family, iterations = plans[0].family, plans[0].iterations
+    if family is not None:
+        net = family.build(rows.z.shape[1], rows.outputs, seeds, torch.zeros(len(plans)), torch.float64)
+        record = family.solve(net, rows.z, y, steps=iterations, **options)
+        curves = [curve[curve.isfinite()].tolist() for curve in record.objective[1:].T]
+        return [Fitted(net[i], curve) for i, curve in enumerate(curves)]
+    if group[0].start is None:
+        start = random_start(rows.z.shape[1], plans[0].hidden, rows.outputs, seeds, len(plans))
+    else:
+        from polyladder.models.batched import stack
+
+        start = stack([job.start for job in group if job.start is not None])
+    fit = fit_alternating(start, rows.z, y, sweeps=iterations, **options)
     # The first entry is the loss of the random start, before any sweep.
     curves = [curve[curve.isfinite()].tolist() for curve in fit.objective[1:].T]
     return [Fitted(p, curve) for p, curve in zip(fit.polynomial, curves, strict=True)]
@@ -185,7 +204,9 @@ def run_adam(group: Sequence[Job], loss: str, progress: Progress) -> list[Fitted
         first += len(table.z)
     # Small tables train in float64: it costs nothing there, and repeating rows and weighting them agree closely.
     dtype = torch.float64 if len(tables[0].z) <= SMALL_TABLE else torch.float32
-    z, y = torch.cat([t.z for t in tables]).to(dtype), torch.cat([t.y for t in tables])
+    # Sparse tables cannot be laid under each other; their models come one by one.
+    z = (tables[0].z if len(tables) == 1 else torch.cat([t.z for t in tables])).to(dtype)
+    y = torch.cat([t.y for t in tables])
     # Whole weights are repetitions, exactly, also for batch norm: `split_rows` repeats the row numbers.
     weighted = not (tables[0].weight is None or tables[0].repeated)
     weight = torch.cat([t.weight for t in tables if t.weight is not None]) if weighted else None
@@ -193,8 +214,11 @@ def run_adam(group: Sequence[Job], loss: str, progress: Progress) -> list[Fitted
     def column(name: str) -> Tensor:
         return torch.tensor([getattr(plan, name) for plan in plans], dtype=torch.float64)
 
-    seeds = [plan.seed for plan in plans]
-    if group[0].start is None:
+    seeds, family = [plan.seed for plan in plans], plans[0].family
+    net: BatchedModule
+    if family is not None:
+        net = family.build(z.shape[1], tables[0].outputs, seeds, column("dropout"), dtype)
+    elif group[0].start is None:
         net = LPNN(
             z.shape[1],
             plans[0].hidden,
@@ -234,8 +258,11 @@ def run_adam(group: Sequence[Job], loss: str, progress: Progress) -> list[Fitted
         progress=lambda _, *losses: progress.step(len(plans), losses[0]),
     )
     curves = [curve[curve.isfinite()].tolist() for curve in history.training_loss]
-    ladders = merge(net).to(torch.float64)
-    return [Fitted(*each) for each in zip(ladders, curves, history.diverged.tolist(), strict=True)]
+    if isinstance(net, LPNN):
+        models: list[Any] = list(merge(net).to(torch.float64))
+    else:
+        models = [net[i].double() for i in range(len(plans))]
+    return [Fitted(*each) for each in zip(models, curves, history.diverged.tolist(), strict=True)]
 
 
 def split_rows(job: Job, offset: int) -> tuple[Tensor, Tensor | None]:

@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import _check_method_params, _num_samples
 
 from polyladder.estimators.fitting import Fitted, Job, fit_jobs
-from polyladder.estimators.ladder import LadderEstimator
+from polyladder.estimators.jobs import JobEstimator
 from polyladder.estimators.progress import Progress
 
 
@@ -30,7 +30,7 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : LPNNRegressor, LPNNClassifier, or a Pipeline that ends with one
+    estimator : LPNNRegressor, LPNNClassifier, one of their rivals here, or a Pipeline that ends with one
     param_grid : dict or list of dict
     scoring, refit, cv, verbose, error_score, return_train_score
         As in ``GridSearchCV``.
@@ -89,7 +89,7 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
             return_train_score=self.return_train_score,
         )
         with config_context(enable_metadata_routing=False):
-            search.fit(X, y, rows=numbers)
+            search.fit(X, y, rows=numbers, **params)
         self.cv_results_ = results(search.cv_results_)
         self.n_splits_, self.multimetric_ = search.n_splits_, search.multimetric_
         # Without `scoring` the inner scorer would hold on to every fitted model.
@@ -104,6 +104,11 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.target_tags, tags.input_tags = inner.target_tags, inner.input_tags
+        return tags
 
     def _model(self, setting: dict[str, Any]) -> Any:
         return clone(self.estimator).set_params(**clone(setting, safe=False))
@@ -128,10 +133,10 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
             for i, setting in enumerate(settings):
                 model = self._model(setting)
                 ladder = model.steps[-1][1] if isinstance(model, Pipeline) else model
-                if not isinstance(ladder, LadderEstimator):
+                if not isinstance(ladder, JobEstimator):
                     raise ValueError(
-                        "estimator must be an LPNNRegressor, an LPNNClassifier or a Pipeline that ends with one; "
-                        f"got {type(ladder).__name__}. Use scikit-learn's GridSearchCV for others."
+                        "estimator must be an LPNNRegressor, an LPNNClassifier, one of their rivals here, or a "
+                        f"Pipeline that ends with one; got {type(ladder).__name__}. Use scikit-learn's GridSearchCV for others."
                     )
                 try:
                     table = rows
@@ -239,8 +244,8 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         return self.template.__sklearn_tags__()
 
-    def fit(self, X: Any, y: Any = None, rows: Any = None) -> FittedModel:
-        """Look the model up; rows that are no fold's are all rows, for the last fit."""
+    def fit(self, X: Any, y: Any = None, rows: Any = None, **params: Any) -> FittedModel:
+        """Look the model up; rows that are no fold's are all rows, for the last fit. The weights were used already."""
         key = (self.setting, rows.tobytes())
         found = self.lookup[key] if key in self.lookup else self.fit_anew(self.setting)
         if isinstance(found, Exception):
@@ -248,9 +253,9 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
         self.model_ = found
         return self
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The model's own score."""
-        return float(self.model_.score(X, y))
+        return float(self.model_.score(X, y, sample_weight=sample_weight))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "model_" not in vars(self):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,14 +10,12 @@ from typing import Any, Literal, Self
 import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from polyladder.data.features import KINDS, read_rows
+from polyladder.data.features import KINDS
 from polyladder.estimators.base import (
     Rows,
     TableClassifier,
-    TableEstimator,
     TableRegressor,
     check_choice,
     check_number,
@@ -26,9 +23,10 @@ from polyladder.estimators.base import (
     seeds_from,
 )
 from polyladder.estimators.fitting import Fitted, Job, Plan, fit_jobs
-from polyladder.estimators.progress import Progress
+from polyladder.estimators.jobs import JobEstimator, usual_batch_size, usual_epochs
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.sparse import is_sparse, row_parts, take_rows
 from polyladder.polynomial.widen import widen
 from polyladder.training.alternating import cholesky
 from polyladder.training.growth import Growth, grow
@@ -40,8 +38,11 @@ DIRECT_BLOCK = 4000
 MANY_ROWS = 4000
 """From so many rows on the defaults are wider ladders and fewer of them."""
 
+SPARSE_WIDTH = 16
+"""Units a layer, by default, on sparse rows: each has weights for many thousands of inputs."""
 
-class LadderEstimator(TableEstimator):
+
+class LadderEstimator(JobEstimator):
     """What regression and classification by ladders share."""
 
     def __init__(
@@ -86,35 +87,9 @@ class LadderEstimator(TableEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the ladders to a table.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-        y : array-like of shape (n,), or (n, m) for regression on several targets
-        sample_weight : array-like of shape (n,), default=None
-            Whole numbers, up to a mean of 10, count as repetitions of the rows. Of all other weights only the ratios
-            matter.
-
-        Returns
-        -------
-        self
-        """
-        jobs, finish = self._open(X, y, sample_weight, {})
-        finish(fit_jobs(jobs, self._loss(jobs[0].rows), self._progress("fit")))
-        return self
-
     def _open(
         self, X: Any, y: Any, sample_weight: Any, shared: dict[str, Any]
     ) -> tuple[list[Job], Callable[[list[Fitted]], None]]:
-        """The jobs of a fit, and what to call with their results.
-
-        Args:
-            X, y, sample_weight: as given to `fit`.
-            shared: estimators that are opened on the same data share their rows through this, so that their jobs can
-                share a program.
-        """
         self._check_parameters()
         again = self.warm_start and hasattr(self, "members_")
         rows = self._shared_rows(X, y, sample_weight, shared, fresh=not again)
@@ -122,16 +97,6 @@ class LadderEstimator(TableEstimator):
         starts = self._starts(plans, rows) if again else [None] * len(plans)
         jobs = [Job(plan, rows, start) for plan, start in zip(plans, starts, strict=True)]
         return jobs, lambda fitted: self._finish(plans, fitted, rows)
-
-    def _shared_rows(self, X: Any, y: Any, sample_weight: Any, shared: dict[str, Any], fresh: bool) -> Rows:
-        key = f"rows {id(X)} {self.features} {self.clip} {self.missing}"
-        if key not in shared or not fresh:
-            before = set(vars(self))
-            rows = self._prepare(X, y, sample_weight, fresh)
-            shared[key] = (rows, {name: value for name, value in vars(self).items() if name not in before})
-        rows, learned = shared[key]
-        self.__dict__.update(learned)
-        return rows
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass of gradient steps over these rows, from where the model is.
@@ -158,9 +123,6 @@ class LadderEstimator(TableEstimator):
         self._finish(plans, fit_jobs(jobs, self._loss(rows), self._progress("partial fit")), rows, self._support)
         return self
 
-    def _loss(self, rows: Rows) -> str:
-        raise NotImplementedError
-
     def _check_parameters(self) -> None:
         check_number(self, "order", int, 2, "auto")
         check_number(self, "width", int, 1, "auto")
@@ -182,9 +144,9 @@ class LadderEstimator(TableEstimator):
                 )
 
     def _solver(self, rows: Rows, hidden: tuple[int, ...]) -> str:
-        """Which solver "auto" means: exact solves for the squared loss while the blocks are small."""
-        if self.solver != "auto":
-            return self.solver
+        """Which solver "auto" means: exact solves for the squared loss on dense rows while the blocks are small."""
+        if self.solver != "auto" or is_sparse(rows.z):
+            return "adam" if self.solver == "auto" else self.solver
         d = rows.z.shape[1]
         largest = max((k * (max(q, d) + 1) for k, q in zip(hidden, (d, *hidden), strict=False)), default=0)
         return "alternating" if self._loss(rows) == "squared" and largest <= DIRECT_BLOCK else "adam"
@@ -194,15 +156,16 @@ class LadderEstimator(TableEstimator):
         if width == "auto":
             exact = self.solver == "alternating" or (self.solver == "auto" and self._loss(rows) == "squared")
             width = (10 if len(rows.z) < MANY_ROWS else 12) if exact else 128
+            if is_sparse(rows.z):
+                width = SPARSE_WIDTH
         return (int(width),) * (order - 1)
 
     def _plans(self, rows: Rows, order: int) -> list[Plan]:
         hidden = self._hidden(rows, order)
         solver = self._solver(rows, hidden)
         n = rows.count
-        batch_size = (32 if n < 1000 else 128) if self.batch_size == "auto" else int(self.batch_size)
-        # Twenty sweeps, or enough epochs for a few thousand steps.
-        usual = 20 if solver == "alternating" else min(400, max(40, math.ceil(4000 * batch_size / n)))
+        batch_size = usual_batch_size(rows) if self.batch_size == "auto" else int(self.batch_size)
+        usual = 20 if solver == "alternating" else usual_epochs(batch_size, rows)
         usual_count = 1 if solver == "adam" else 8 if n < MANY_ROWS else 4
         count = usual_count if self.n_estimators == "auto" else int(self.n_estimators)
         return [
@@ -263,7 +226,8 @@ class LadderEstimator(TableEstimator):
         return self.growth_.order
 
     def _part(self, rows: Rows, keep: Tensor) -> Rows:
-        return Rows(rows.z[keep], rows.y[keep], None if rows.weight is None else rows.weight[keep], rows.outputs)
+        z, weight = take_rows(rows.z, keep.nonzero().squeeze(-1)), rows.weight
+        return Rows(z, rows.y[keep], None if weight is None else weight[keep], rows.outputs)
 
     def _held_out(self, polynomial: LadderPolynomial, rows: Rows) -> float:
         """Summed loss on held-out rows."""
@@ -310,13 +274,12 @@ class LadderEstimator(TableEstimator):
         -------
         ndarray of shape (n,)
         """
-        check_is_fitted(self)
-        z = torch.from_numpy(self.features_.transform_table(read_rows(self, X, reset=False)))
+        z = self._transformed(X)
         scores = (self._support.largest.unsqueeze(-1) / self._support.leverages(self.members_, z)).clamp_max(1.0)
         return scores.mean(0).numpy()
 
-    def _progress(self, title: str) -> Progress:
-        return Progress(bool(self.verbose), f"{type(self).__name__} {title}")
+    def _takes_sparse(self) -> bool:
+        return bool(self.solver != "alternating")
 
 
 class LPNNRegressor(LadderEstimator, TableRegressor):
@@ -518,18 +481,18 @@ class Support:
 
 def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Support:
     """The support by these rows and, if given, earlier ones."""
-    z = rows.z if rows.weight is None else rows.z[rows.weight > 0]
+    z = rows.z if rows.weight is None else take_rows(rows.z, (rows.weight > 0).nonzero().squeeze(-1))
     width = members.readout.shape[-1] + 1
     gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram.clone()
     count = len(z) if before is None else len(z) + before.count
-    for part in torch.split(z, 2**14):
+    for part in row_parts(z, 2**14):
         h = states(members, part)
         gram += h.mT @ h
     # Units that the ridge has switched off leave empty columns; a trace of it keeps the matrix invertible.
     scale = gram.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True) / count
     factor = cholesky(gram / count, 1e-10 * scale.expand(-1, width))
     found = Support(gram, count, factor, torch.zeros_like(scale[:, 0]) if before is None else before.largest)
-    largest = torch.stack([found.leverages(members, part).amax(-1) for part in torch.split(z, 2**14)])
+    largest = torch.stack([found.leverages(members, part).amax(-1) for part in row_parts(z, 2**14)])
     return replace(found, largest=largest.amax(0).maximum(found.largest))
 
 

@@ -13,6 +13,7 @@ from polyladder.models.batched import BatchedModule, Seeds, positive_integer
 from polyladder.models.initial import draw_normal
 from polyladder.models.ladder import flat, product
 from polyladder.polynomial.ladder import check_rows
+from polyladder.polynomial.sparse import power
 
 INTERACTION = 0.1
 """Standard deviation of each order's part of the output at the start, for standardized inputs."""
@@ -133,7 +134,7 @@ def anova_kernel(factors: Tensor, columns: Tensor, order: int) -> Tensor:
 
     Cost: q matrix products; the sets are never listed.
     """
-    powers = {r: product(factors**r, None, columns**r) for r in range(1, order + 1)}
+    powers = {r: product(factors**r, None, power(columns, r)) for r in range(1, order + 1)}
     kernels = {1: powers[1]}
     for q in range(2, order + 1):
         total = (-1) ** (q + 1) * powers[q]

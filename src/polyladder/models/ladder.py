@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from polyladder.models.batched import BatchedModule, Seeds, generators, per_model, positive_integer
 from polyladder.models.normalization import BatchNorm, Dropout
 from polyladder.polynomial.ladder import check_rows
+from polyladder.polynomial.sparse import is_sparse
 
 
 class LPNN(BatchedModule):
@@ -158,9 +159,16 @@ def flat(t: Tensor, trailing: int) -> Tensor:
 
 
 def product(weight: Tensor, intercept: Tensor | None, h: Tensor) -> Tensor:
-    """Weight (B, k, i) times columns h (i, n), shared, or (B, i, n), plus intercept (B, k). Shape (B, k, n)."""
+    """Weight (B, k, i) times columns h (i, n), shared, or (B, i, n), plus intercept (B, k). Shape (B, k, n).
+
+    Shared columns may be sparse: the transpose of a CSR tensor of rows.
+    """
     if h.dim() == 2:
         rows = weight.reshape(-1, weight.shape[-1])
-        y = rows @ h if intercept is None else torch.addmm(intercept.reshape(-1, 1), rows, h)
+        if is_sparse(h):
+            y = rows @ h
+            y = y if intercept is None else y + intercept.reshape(-1, 1)
+        else:
+            y = rows @ h if intercept is None else torch.addmm(intercept.reshape(-1, 1), rows, h)
         return y.reshape(*weight.shape[:-1], -1)
     return weight @ h if intercept is None else torch.baddbmm(intercept.unsqueeze(-1), weight, h)

@@ -12,7 +12,10 @@ from polyladder.polynomial.ladder import LadderPolynomial
 def unmerge(polynomial: LadderPolynomial) -> LPNN:
     """The `LPNN` without batch norm or dropout that computes the given ladders, ready for gradient steps."""
     p = polynomial
-    net = LPNN(p.in_features, p.hidden, p.out_features, batch_shape=p.batch_shape, dtype=p.dtype, device=p.device)
+    # The start is overwritten; a seed keeps it from drawing on torch's global stream.
+    net = LPNN(
+        p.in_features, p.hidden, p.out_features, batch_shape=p.batch_shape, seed=0, dtype=p.dtype, device=p.device
+    )
     for parameters, values in ((net.W, p.W), (net.b, p.b), (net.V, p.V), (net.c, p.c)):
         for parameter, value in zip(parameters, values, strict=True):
             parameter.copy_(value)

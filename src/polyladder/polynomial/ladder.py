@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.sparse import is_sparse, times
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LadderPolynomial:
@@ -94,7 +96,10 @@ class LadderPolynomial:
         return self.readout.device
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Evaluate at rows x of shape (n, d) or (*batch_shape, n, d); the result has shape (*batch_shape, n, m)."""
+        """Evaluate at rows x of shape (n, d) or (*batch_shape, n, d); the result has shape (*batch_shape, n, m).
+
+        Rows of shape (n, d) may be a sparse CSR tensor: they stay sparse.
+        """
         x = self.check_rows(x)
         return affine(self.hidden_states(x)[-1], self.readout, self.offset)
 
@@ -173,8 +178,8 @@ class LadderPolynomial:
 
 
 def affine(h: Tensor, weight: Tensor, intercept: Tensor) -> Tensor:
-    """Rows h (..., n, i) times weight (*batch_shape, o, i), plus intercept (*batch_shape, o)."""
-    return h @ weight.mT + intercept.unsqueeze(-2)
+    """Rows h (..., n, i), dense or CSR, times weight (*batch_shape, o, i), plus intercept (*batch_shape, o)."""
+    return (times(h, weight) if is_sparse(h) else h @ weight.mT) + intercept.unsqueeze(-2)
 
 
 def combine(function: Callable[[list[Tensor]], Tensor], ladders: Sequence[LadderPolynomial]) -> LadderPolynomial:

@@ -14,7 +14,17 @@ def substitute(polynomial: LadderPolynomial, matrix: Tensor, shift: Tensor) -> L
         polynomial: over d inputs, any ``batch_shape``.
         matrix: shape (d, e).
         shift: shape (d,).
+
+    Returns:
+        Over e inputs, of the same order.
     """
+    d = polynomial.in_features
+    if matrix.dim() != 2 or len(matrix) != d or tuple(shift.shape) != (d,):
+        raise ValueError(
+            f"matrix and shift must have shapes ({d}, e) and ({d},); "
+            f"got shapes {tuple(matrix.shape)} and {tuple(shift.shape)}."
+        )
+    matrix, shift = matrix.to(polynomial.readout), shift.to(polynomial.readout)
 
     def through(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
         return weight @ matrix, intercept + weight @ shift
@@ -39,6 +49,12 @@ def substitute(polynomial: LadderPolynomial, matrix: Tensor, shift: Tensor) -> L
 
 def rescale_outputs(polynomial: LadderPolynomial, scale: Tensor, shift: Tensor) -> LadderPolynomial:
     """The ladder scale * p(x) + shift; scale and shift have shape (m,)."""
+    m = polynomial.out_features
+    if tuple(scale.shape) != (m,) or tuple(shift.shape) != (m,):
+        raise ValueError(
+            f"scale and shift must have shape ({m},); got shapes {tuple(scale.shape)} and {tuple(shift.shape)}."
+        )
+    scale, shift = scale.to(polynomial.readout), shift.to(polynomial.readout)
     return LadderPolynomial(
         W=polynomial.W,
         b=polynomial.b,

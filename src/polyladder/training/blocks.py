@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -57,6 +57,11 @@ class Blocks:
         for l in range(len(self.W)):
             torch.mul(self.W[l] @ self.below(l), self.V[l] @ self.x, out=self.h[l][:, :-1])
         self.f = self.R @ self.below(len(self.W))
+
+    def weights(self) -> Blocks:
+        """A copy of the weights without the states, which are larger by the number of rows."""
+        nothing = self.R.new_empty(0)
+        return Blocks(self.x, [w.clone() for w in self.W], [v.clone() for v in self.V], self.R.clone(), [], nothing)
 
     def select(self, keep: Tensor) -> Blocks:
         """The ladders at the given positions."""
@@ -107,7 +112,8 @@ class NormalEquations:
     moment: Tensor
 
 
-@cache
+# Equal widths need two of these, the first layer's and the others'. Large ones take 64 MB, so few are kept.
+@lru_cache(maxsize=4)
 def gram_positions(k: int, q: int) -> Tensor:
     """Where entry (i a, j b) of the Gram matrix of g (x) h stands in the table of pairs of g times pairs of h."""
 
@@ -118,7 +124,7 @@ def gram_positions(k: int, q: int) -> Tensor:
         return table
 
     left, right = among_pairs(k)[:, None, :, None], among_pairs(q)[None, :, None, :]
-    return (left * (q * (q + 1) // 2) + right).reshape(-1)
+    return (left * (q * (q + 1) // 2) + right).reshape(-1).to(torch.int32)
 
 
 def pairs(h: Tensor) -> Tensor:
@@ -144,7 +150,7 @@ def normal_equations(g: Tensor, h: Tensor, response: Tensor, weight: Tensor, tot
         h: what the block reads. Shape (q, n), shared, or (B, q, n).
         response: what g (x) h should sum to. Shape (B, m, n).
         weight: of every row. Shape (B, n) or (1, n).
-        total: the sum of weights to divide by. Shape (B,).
+        total: the sum of weights to divide by. Shape (B,) or (1,).
     """
     B, m, k, n = g.shape
     q = h.shape[-2]
@@ -165,8 +171,15 @@ def normal_equations(g: Tensor, h: Tensor, response: Tensor, weight: Tensor, tot
 
 
 def readout_equations(h: Tensor, response: Tensor, weight: Tensor, total: Tensor) -> NormalEquations:
-    """Normal equations of the readout: every output is regressed on the same states h, shape (B, q, n)."""
-    h = h if h.dim() == 3 else h.unsqueeze(0)
+    """Normal equations of the readout: every output is regressed on the same states.
+
+    Args:
+        h: last states; the inputs of a ladder without layers. Shape (B, q, n), or (q, n), shared.
+        response: what the outputs should be. Shape (B, m, n).
+        weight: of every row. Shape (B, n) or (1, n).
+        total: the sum of weights to divide by. Shape (B,) or (1,).
+    """
+    h = h if h.dim() == 3 else h.expand(len(response), -1, -1)
     weighted = h * weight.unsqueeze(1)
     scale = total.reshape(-1, 1, 1)
     return NormalEquations(weighted @ h.mT / scale, weighted @ response.mT / scale)
@@ -186,6 +199,7 @@ def balance(blocks: Blocks, scales: list[tuple[Tensor, Tensor, Tensor]]) -> None
 
     Only the product of the three scales enters the function, so the ridge penalty a A + c C + e E (squared norms times
     ridge weights) is least where the three terms are equal. The function does not change; the penalty only falls.
+    Without a ridge the norms themselves are made equal, so that they cannot drift apart.
 
     Args:
         blocks: rescaled in place; states and outputs are left to `Blocks.forward`.
@@ -196,7 +210,7 @@ def balance(blocks: Blocks, scales: list[tuple[Tensor, Tensor, Tensor]]) -> None
         width = blocks.W[l].shape[1]
         outgoing = reader[..., :width]
         norms = (blocks.W[l].square().sum(2), blocks.V[l].square().sum(2), outgoing.square().sum(1))
-        weighted = [norm * r.unsqueeze(1) for norm, r in zip(norms, ridge, strict=True)]
+        weighted = [norm * r.clamp_min(1e-100).unsqueeze(1) for norm, r in zip(norms, ridge, strict=True)]
         # Logarithms: a product of three small norms underflows long before any of them does.
         logs = [t.log() for t in weighted]
         level = (logs[0] + logs[1] + logs[2]) / 3

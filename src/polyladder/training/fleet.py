@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from polyladder.models.batched import BatchedModule
+from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.training.adam import BatchedAdam
 from polyladder.training.history import Book
 from polyladder.training.losses import row_losses
@@ -120,7 +121,8 @@ class Fleet:
             kept.copy_(buffer)
         self.net.zero_grad(set_to_none=True)
         picked, shape = batch.view(-1), (*self.net.batch_shape, batch.shape[-1])
-        x = problem.x.index_select(0, picked).view(*shape, -1)
+        x = take_rows(problem.x, picked)
+        x = x if is_sparse(x) else x.view(*shape, -1)
         target = problem.target.index_select(0, picked).view(*shape, *problem.target.shape[1:])
         by_row = row_losses(problem.loss, self.net(x), target).view(batch.shape)
         if problem.weight is not None:

@@ -82,8 +82,9 @@ def train(
 
     Args:
         net: any batched model with ``out_features``. Its dtype and device are those of the training.
-        x: inputs, shared by all models. Shape (n, d). Models that need different inputs (folds that were scaled
-            apart, say) take them from one long table, each by its own ``rows``.
+        x: inputs, shared by all models; for a single model they may be a sparse CSR tensor. Shape (n, d). Models that
+            need different inputs (folds that were scaled apart, say) take them from one long table, each by its own
+            ``rows``.
         y: targets: (n,) or (n, m) numbers for ``"squared"``, the same of 0 and 1 for ``"logistic"``, whole numbers
             0, ..., m - 1 of shape (n,) for ``"cross_entropy"``.
         loss: ``"squared"`` (mean over outputs), ``"cross_entropy"`` or ``"logistic"``.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from polyladder.models.batched import Seeds, generators
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import lengthen
 
@@ -22,31 +23,33 @@ class Growth:
     Attributes:
         orders: the orders tried, rising.
         errors: the held-out error of each.
-        order: where the error was lowest.
+        gain: the least relative improvement that counts.
     """
 
     orders: tuple[int, ...]
     errors: tuple[float, ...]
+    gain: float = 0.01
 
     @property
     def order(self) -> int:
-        """The order with the lowest held-out error."""
-        return self.orders[min(range(len(self.orders)), key=self.errors.__getitem__)]
+        """The first order on which no later one improves by ``gain``."""
+        lowest = min(self.errors)
+        return next(o for o, error in zip(self.orders, self.errors, strict=True) if (1 - self.gain) * error <= lowest)
 
 
-def add_rung(polynomial: LadderPolynomial, seed: int) -> LadderPolynomial:
+def add_rung(polynomial: LadderPolynomial, seed: Seeds) -> LadderPolynomial:
     """A ladder of the next order that starts where this one is: an identity rung plus small noise on top.
 
     Args:
-        polynomial: at least one layer, any ``batch_shape``.
-        seed: of the noise.
+        polynomial: any ``batch_shape``.
+        seed: of the noise: one integer (model i of the flattened batch takes ``seed + i``) or one a model.
     """
     longer = lengthen(polynomial, len(polynomial.W) + 1)
-    stream = torch.Generator().manual_seed(seed)
+    streams = generators(seed, polynomial.batch_shape)
 
     def noisy(t: Tensor) -> Tensor:
-        noise = torch.randn(t.shape, generator=stream, dtype=t.dtype).to(t.device)
-        return t + NOISE * noise / t.shape[-1] ** 0.5
+        noise = torch.stack([torch.randn(t.shape[-2:], generator=g, dtype=t.dtype) for g in streams])
+        return t + NOISE * noise.reshape(t.shape).to(t.device) / t.shape[-1] ** 0.5
 
     return LadderPolynomial(
         W=(*longer.W[:-1], noisy(longer.W[-1])),
@@ -87,4 +90,4 @@ def grow(
         if before and min(recent) > (1 - gain) * min(before):
             break
         start = add_rung(polynomial, seed + order)
-    return Growth(tuple(tried), tuple(errors))
+    return Growth(tuple(tried), tuple(errors), gain)

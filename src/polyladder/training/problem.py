@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from polyladder.models.batched import BatchedModule
+from polyladder.polynomial.sparse import is_sparse, stored_values
 from polyladder.training.losses import Loss, targets
 from polyladder.training.row_stream import Rows, row_vectors
 
@@ -20,7 +21,7 @@ class Problem:
 
     Args:
         loss: which loss.
-        x: inputs. Shape (n, d).
+        x: inputs, dense or CSR. Shape (n, d).
         target: as `polyladder.training.losses.targets` returns it. Shape (n, m), or (n,) for classes.
         weight: of the rows, or None. Shape (n,).
         rows: numbers of the rows to train on, one vector a model of the flattened batch. Shapes (r_i,).
@@ -47,7 +48,12 @@ def checked_problem(
     d, m = cast(int, net.in_features), cast(int, net.out_features)
     if x.dim() != 2 or x.shape[1] != d or not len(x):
         raise ValueError(f"x must have shape (n, {d}) with n at least 1; got shape {tuple(x.shape)}.")
-    if not bool(x.isfinite().all()):
+    if is_sparse(x) and math.prod(net.batch_shape) != 1:
+        raise ValueError(
+            f"x must be dense for a batch of models, as each has rows of its own; got a sparse tensor for "
+            f"{math.prod(net.batch_shape)} models. Train them one by one."
+        )
+    if not bool(stored_values(x).isfinite().all()):
         raise ValueError("x must be finite; got NaN or infinity. Drop or impute those rows first.")
     n, like = len(x), next(net.parameters())
     target = targets(loss, y, n, m, like.dtype)

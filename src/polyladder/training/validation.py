@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from polyladder.models.batched import BatchedModule
+from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.training.losses import row_losses
 from polyladder.training.problem import Problem
 
@@ -48,7 +49,9 @@ class ValidationRows:
         for index, weight in zip(torch.split(self.index, chunk, -1), torch.split(self.weight, chunk, -1), strict=True):
             # The batch of models only joins in where the rows are not shared.
             shape = index.shape if index.dim() == 1 else (*net.batch_shape, index.shape[-1])
-            x, target = problem.x[index].view(*shape, -1), problem.target[index].view(*shape, *problem.target.shape[1:])
+            x = take_rows(problem.x, index.reshape(-1))
+            x = x if is_sparse(x) else x.view(*shape, -1)
+            target = problem.target[index].view(*shape, *problem.target.shape[1:])
             losses = row_losses(problem.loss, net(x), target).reshape(models, -1)
             total += (losses * weight).sum(-1, dtype=torch.float64)
         return total / self.weight.sum(-1, dtype=torch.float64)

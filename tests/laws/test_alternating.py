@@ -1,0 +1,100 @@
+"""Law: the regularized loss never rises, block by block."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from polyladder.training import alternating
+from polyladder.training.alternating import Ridge, as_loss, one_sweep
+from polyladder.training.blocks import Blocks, blocks_of
+from tests.ladders import BATCH_SHAPES, random_ladder, rows
+
+SWEEPS = 2
+
+
+def row_losses(loss: str, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The loss of each row in torch's words. Shape (B, n, m) to (B, n)."""
+    if loss == "squared":
+        return (f - y).square().sum(-1)
+    if loss == "logistic":
+        return -torch.nn.functional.logsigmoid(y * f[..., 0])
+    return torch.nn.functional.cross_entropy(f.mT, y.T.expand_as(f.mT), reduction="none")
+
+
+def draw_targets(loss: str, n: int, m: int, seed: int) -> torch.Tensor:
+    y = rows(n, m, seed=seed)
+    if loss == "logistic":
+        return torch.where(y[:, 0] > 0, 1.0, -1.0).double()
+    return torch.nn.functional.one_hot(y.argmax(1), m).double() if loss == "softmax" else y
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
+@given(
+    d=st.integers(1, 4),
+    hidden=st.lists(st.integers(1, 4), max_size=3),
+    outputs=st.integers(1, 3),
+    batch_shape=st.sampled_from(BATCH_SHAPES),
+    n=st.integers(2, 40),
+    exponents=st.lists(st.floats(-7, 1), min_size=7, max_size=7),
+    weighted=st.booleans(),
+    limit=st.sampled_from([4000, 4000, 0]),
+    seed=st.integers(0, 2**31),
+)
+def test_the_regularized_loss_never_rises(
+    loss: str,
+    d: int,
+    hidden: list[int],
+    outputs: int,
+    batch_shape: tuple[int, ...],
+    n: int,
+    exponents: list[float],
+    weighted: bool,
+    limit: int,
+    seed: int,
+) -> None:
+    m = {"squared": outputs, "logistic": 1, "softmax": outputs + 1}[loss]
+    p = random_ladder(d, hidden, m, batch_shape, seed=seed)
+    count, depth = torch.Size(batch_shape).numel(), len(hidden)
+    x, y = rows(n, d, seed=seed), draw_targets(loss, n, m, seed + 1)
+    weight = rows(n, count, seed=seed + 2).abs().T if weighted else torch.ones(1, n, dtype=torch.float64)
+    # One ridge weight a block, another for each model.
+    block = 10.0 ** torch.tensor(exponents[: 2 * depth + 1], dtype=torch.float64)
+    alpha = block[:, None] * torch.arange(1.0, count + 1, dtype=torch.float64)
+
+    def objectives(blocks: Blocks) -> torch.Tensor:
+        """From the weights alone, by the ladder's own evaluation. Shape (B,)."""
+        ladders = blocks.polynomial()
+        mean = (weight * row_losses(loss, ladders(x), y)).sum(-1) / weight.sum(-1)
+        t = ladders.tensors()
+        names = [(f"{w}.{l}", f"{b}.{l}") for w, b in ("Wb", "Vc") for l in range(depth)]
+        squares = [t[w].square().sum((1, 2)) + t[b].square().sum(1) for w, b in names]
+        return mean + sum(a * s for a, s in zip(alpha, [*squares, t["readout"].square().sum((1, 2))], strict=True))
+
+    checks = []
+
+    def watched(step: Callable[..., Any]) -> Callable[..., Any]:
+        def watch(blocks: Blocks, *rest: Any) -> Any:
+            before = objectives(blocks)
+            result = step(blocks, *rest)
+            after = objectives(blocks)
+            assert (after <= before + 1e-9 * (1 + before.abs())).all(), (step.__name__, before, after)
+            checks.append(step.__name__)
+            return result
+
+        return watch
+
+    blocks = blocks_of(p, x)
+    ridge = Ridge(alpha, torch.zeros(count, dtype=torch.float64), torch.zeros_like(alpha))
+    start = objectives(blocks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alternating, "DIRECT_LIMIT", limit)
+        for name in ("solve_readout", "solve_layer", "balance"):
+            patch.setattr(alternating, name, watched(getattr(alternating, name)))
+        for _ in range(SWEEPS):
+            one_sweep(blocks, as_loss(loss, y), weight, ridge)
+    assert checks == (["solve_readout"] + ["solve_layer"] * 2 * depth + ["balance"]) * SWEEPS
+    assert (objectives(blocks) < start).all()
