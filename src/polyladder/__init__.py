@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
     from polyladder.data.catalog import catalog as catalog
     from polyladder.data.dataset import load_dataset as load_dataset
+    from polyladder.estimators.factorization_machine import (
+        FactorizationMachineClassifier as FactorizationMachineClassifier,
+    )
+    from polyladder.estimators.factorization_machine import (
+        FactorizationMachineRegressor as FactorizationMachineRegressor,
+    )
+    from polyladder.estimators.feedforward import FeedforwardClassifier as FeedforwardClassifier
+    from polyladder.estimators.feedforward import FeedforwardRegressor as FeedforwardRegressor
     from polyladder.estimators.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.ladder import LPNNClassifier as LPNNClassifier
     from polyladder.estimators.ladder import LPNNRegressor as LPNNRegressor
+    from polyladder.estimators.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
+    from polyladder.estimators.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
     from polyladder.models.feedforward import Feedforward as Feedforward
@@ -46,13 +56,19 @@ _HOME = {
     "Adam": "training.gradient",
     "BatchedGridSearchCV": "estimators.grid_search",
     "FactorizationMachine": "models.factorization_machine",
+    "FactorizationMachineClassifier": "estimators.factorization_machine",
+    "FactorizationMachineRegressor": "estimators.factorization_machine",
     "Feedforward": "models.feedforward",
+    "FeedforwardClassifier": "estimators.feedforward",
+    "FeedforwardRegressor": "estimators.feedforward",
     "GaussianWeights": "analysis.moments",
     "LPNN": "models.ladder",
     "LPNNClassifier": "estimators.ladder",
     "LPNNRegressor": "estimators.ladder",
     "LadderPolynomial": "polynomial.ladder",
     "PolynomialKernel": "models.polynomial_kernel",
+    "PolynomialKernelClassifier": "estimators.polynomial_kernel",
+    "PolynomialKernelRegressor": "estimators.polynomial_kernel",
     "absorb": "polynomial.absorb",
     "catalog": "data.catalog",
     "coefficients": "analysis.coefficients",

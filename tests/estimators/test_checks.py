@@ -8,7 +8,7 @@ from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
 from polyladder.data.features import Features
 
 ESTIMATORS = [
-    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6),
+    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False),
     LPNNRegressor(order=2, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=12, learning_rate=0.02),
     LPNNClassifier(order=2, width=8, dropout=0.0, max_iter=12, learning_rate=0.02),
     LPNNClassifier(order=3, width=4, solver="alternating", n_estimators=2, max_iter=10),

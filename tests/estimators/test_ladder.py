@@ -85,7 +85,13 @@ def test_auto_means_block_solves_for_numbers_and_adam_for_classes() -> None:
 def test_auto_means_adam_for_large_blocks() -> None:
     model = LPNNRegressor(order=2, width=1001, n_estimators=1, max_iter=1, random_state=0)  # 1001 * (3 + 1) > 4000
     assert model.fit(*rows(20)).solver_ == "adam"
-    assert model._solver(job(plan()).rows, (1000,)) == "alternating"
+    assert LPNNRegressor(width=1000)._solver(job(plan()).rows, order=2) == "alternating"
+
+
+def test_auto_means_adam_for_expensive_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyladder.estimators.ladder.DIRECT_COST", 1.0)
+    model = LPNNRegressor(order=3, max_iter=1, random_state=0).fit(*rows(20))
+    assert (model.solver_, model.members_.hidden) == ("adam", (128, 128))
 
 
 def test_defaults_of_size() -> None:

@@ -121,7 +121,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _outputs(self, X: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Raw outputs of the polynomial, in chunks of rows. Shape (n, m)."""
-        return evaluate(self.polynomial_, self._transformed(X)).numpy()
+        z = self._transformed(X)
+        return evaluate(self.polynomial_, z).numpy()
 
     def _in_target_units(self, polynomial: LadderPolynomial) -> LadderPolynomial:
         """Undo the standardization of the targets, where there is one."""

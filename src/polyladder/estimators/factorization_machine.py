@@ -27,7 +27,10 @@ class MachineEstimator(RivalEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice(self, "order", (2, 3))
+        if self.order not in (2, 3):
+            raise ValueError(
+                f"The 'order' parameter of {type(self).__name__} must be 2 or 3. Got {self.order!r} instead."
+            )
         check_number(self, "rank", int, 1)
         check_choice(self, "solver", ("auto", "alternating", "adam"))
         check_number(self, "tol", float, 0.0)
@@ -56,7 +59,7 @@ class MachineEstimator(RivalEstimator):
         width = inputs + machine.out_features * (machine.rank + 1)
         if width * max(width, inputs) * machine.order > LADDER_NUMBERS:
             raise ValueError(
-                f"The machine must have few enough inputs to be written as a ladder, which has a unit for each of them; "
+                "The machine must have fewer inputs to be written as a ladder, which has a unit for each of them; "
                 f"got {inputs}. Use machine_ itself."
             )
         return from_factorization_machine(
@@ -69,14 +72,14 @@ class FactorizationMachineRegressor(MachineEstimator, RivalRegressor):
 
     Parameters
     ----------
-    order : {2, 3}, default=2
+    order : {2, 3}, default=3
         Largest number of inputs that are multiplied. Orders 2 and 3 have factors of their own.
     rank : int, default=5
         Length of each input's vector of factors.
     solver : {"auto", "alternating", "adam"}, default="auto"
-        "alternating" takes exact steps: Gauss-Newton directions over all weights with an exact line search, or one input
-        after another where there are more than 1,500 weights. "adam" takes gradient steps on mini-batches. "auto" takes
-        the first up to 1,500 weights and for dense rows.
+        "alternating" takes exact steps: Gauss-Newton directions over all weights with an exact line search, or, where
+        there are more than 1,500 weights, one input after another. "adam" takes gradient steps on mini-batches. "auto"
+        takes the first up to 1,500 weights and for dense rows.
     alpha : float >= 0 or "auto", default="auto"
         Ridge (or L2) weight. "auto" estimates one for the linear part and one for each order by empirical Bayes; for
         Adam it is 1e-6.
@@ -118,7 +121,7 @@ class FactorizationMachineRegressor(MachineEstimator, RivalRegressor):
     >>> from polyladder.estimators.factorization_machine import FactorizationMachineRegressor
     >>> X = np.random.default_rng(0).normal(size=(200, 4))
     >>> y = 1 + X[:, 0] + 2 * X[:, 1] * X[:, 2] - X[:, 1] * X[:, 3]
-    >>> model = FactorizationMachineRegressor(random_state=0).fit(X, y)
+    >>> model = FactorizationMachineRegressor(order=2, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.999)
     True
     >>> model.polynomial_.order
@@ -127,7 +130,7 @@ class FactorizationMachineRegressor(MachineEstimator, RivalRegressor):
 
     def __init__(
         self,
-        order: Literal[2, 3] = 2,
+        order: Literal[2, 3] = 3,
         rank: int = 5,
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
@@ -187,14 +190,14 @@ class FactorizationMachineClassifier(MachineEstimator, RivalClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from polyladder.estimators.factorization_machine import FactorizationMachineClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = FactorizationMachineClassifier(max_iter=30, random_state=0).fit(X[::2], y[::2])
+    >>> model = FactorizationMachineClassifier(order=2, max_iter=30, random_state=0).fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
     """
 
     def __init__(
         self,
-        order: Literal[2, 3] = 2,
+        order: Literal[2, 3] = 3,
         rank: int = 5,
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",

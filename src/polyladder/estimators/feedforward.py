@@ -26,7 +26,7 @@ class NetworkEstimator(RivalEstimator):
         check_choice(self, "activation", ("relu", "quadratic"))
         check_fraction(self, "dropout")
         widths = self.hidden
-        if not isinstance(widths, Sequence) or not all(isinstance(k, Integral) and k >= 1 for k in widths):
+        if not isinstance(widths, Sequence) or not all(isinstance(k, Integral) and int(k) >= 1 for k in widths):
             raise ValueError(
                 f"The 'hidden' parameter of {type(self).__name__} must be a sequence of ints in the range [1, inf). "
                 f"Got {widths!r} instead."

@@ -136,7 +136,8 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
                 if not isinstance(ladder, JobEstimator):
                     raise ValueError(
                         "estimator must be an LPNNRegressor, an LPNNClassifier, one of their rivals here, or a "
-                        f"Pipeline that ends with one; got {type(ladder).__name__}. Use scikit-learn's GridSearchCV for others."
+                        f"Pipeline that ends with one; got {type(ladder).__name__}. "
+                        "Use scikit-learn's GridSearchCV for others."
                     )
                 try:
                     table = rows

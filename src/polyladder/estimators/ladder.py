@@ -32,11 +32,16 @@ from polyladder.training.alternating import cholesky
 from polyladder.training.growth import Growth, grow
 
 DIRECT_BLOCK = 4000
-"""``solver="auto"`` uses exact block solves while no block has more weights than this."""
+"""``solver="auto"`` uses exact block solves while no block has more weights than this ..."""
 
+DIRECT_COST = 2e13
+"""... and all Gram matrices together cost at most so many operations: about half an hour."""
 
 MANY_ROWS = 4000
 """From so many rows on the defaults are wider ladders and fewer of them."""
+
+SWEEPS = 20
+"""Sweeps of block solves, by default."""
 
 SPARSE_WIDTH = 16
 """Units a layer, by default, on sparse rows: each has weights for many thousands of inputs."""
@@ -143,29 +148,33 @@ class LadderEstimator(JobEstimator):
                     f"Got {getattr(self, name)!r} instead."
                 )
 
-    def _solver(self, rows: Rows, hidden: tuple[int, ...]) -> str:
-        """Which solver "auto" means: exact solves for the squared loss on dense rows while the blocks are small."""
-        if self.solver != "auto" or is_sparse(rows.z):
-            return "adam" if self.solver == "auto" else self.solver
-        d = rows.z.shape[1]
-        largest = max((k * (max(q, d) + 1) for k, q in zip(hidden, (d, *hidden), strict=False)), default=0)
-        return "alternating" if self._loss(rows) == "squared" and largest <= DIRECT_BLOCK else "adam"
+    def _solver(self, rows: Rows, order: int) -> str:
+        """Which solver "auto" means: exact solves for the squared loss on dense rows while they are affordable."""
+        if self.solver != "auto":
+            return self.solver
+        if self._loss(rows) != "squared" or is_sparse(rows.z):
+            return "adam"
+        k, d = self._width(rows, "alternating"), rows.z.shape[1]
+        pairs = k * (k + 1) // 2 * ((d + 1) * (d + 2) // 2)
+        cost = 2 * len(rows.z) * pairs * 2 * (order - 1) * SWEEPS * 4
+        largest = k * ((max(k, d) if order > 2 else d) + 1)
+        return "alternating" if largest <= DIRECT_BLOCK and cost <= DIRECT_COST else "adam"
 
-    def _hidden(self, rows: Rows, order: int) -> tuple[int, ...]:
-        width = self.width
-        if width == "auto":
-            exact = self.solver == "alternating" or (self.solver == "auto" and self._loss(rows) == "squared")
-            width = (10 if len(rows.z) < MANY_ROWS else 12) if exact else 128
-            if is_sparse(rows.z):
-                width = SPARSE_WIDTH
-        return (int(width),) * (order - 1)
+    def _width(self, rows: Rows, solver: str) -> int:
+        if self.width != "auto":
+            return int(self.width)
+        if is_sparse(rows.z):
+            return SPARSE_WIDTH
+        if solver == "adam":
+            return 128
+        return 10 if len(rows.z) < MANY_ROWS else 12
 
     def _plans(self, rows: Rows, order: int) -> list[Plan]:
-        hidden = self._hidden(rows, order)
-        solver = self._solver(rows, hidden)
+        solver = self._solver(rows, order)
+        hidden = (self._width(rows, solver),) * (order - 1)
         n = rows.count
         batch_size = usual_batch_size(rows) if self.batch_size == "auto" else int(self.batch_size)
-        usual = 20 if solver == "alternating" else usual_epochs(batch_size, rows)
+        usual = SWEEPS if solver == "alternating" else usual_epochs(batch_size, rows)
         usual_count = 1 if solver == "adam" else 8 if n < MANY_ROWS else 4
         count = usual_count if self.n_estimators == "auto" else int(self.n_estimators)
         return [
@@ -297,7 +306,8 @@ class LPNNRegressor(LadderEstimator, TableRegressor):
         Units a layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
     solver : {"auto", "alternating", "adam"}, default="auto"
         "alternating" solves one block of weights after another exactly; "adam" takes gradient steps on mini-batches.
-        "auto" takes the first for the squared loss while no block has more than 4,000 weights.
+        "auto" takes the first for the squared loss while no block has more than 4,000 weights and the whole fit costs
+        less than about half an hour.
     alpha : float >= 0 or "auto", default="auto"
         Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes.
     n_estimators : int or "auto", default="auto"

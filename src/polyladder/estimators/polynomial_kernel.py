@@ -13,6 +13,7 @@ from polyladder.estimators.families import Kernels
 from polyladder.estimators.rivals import RivalClassifier, RivalEstimator, RivalRegressor, with_weights
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.polynomial.substitute import rescale_outputs
+from polyladder.polynomial.widen import block_diagonal
 from polyladder.training.alternating_relatives import JOINT_LIMIT
 
 
@@ -50,8 +51,8 @@ class PolynomialKernelRegressor(KernelEstimator, RivalRegressor):
     rank : int, default=8
         Number of directions.
     solver : {"auto", "alternating", "adam"}, default="auto"
-        "alternating" takes exact steps: Gauss-Newton directions over all weights with an exact line search. "adam" takes
-        gradient steps on mini-batches. "auto" takes the first up to 1,500 weights and for dense rows.
+        "alternating" takes exact steps: Gauss-Newton directions over all weights with an exact line search. "adam"
+        takes gradient steps on mini-batches. "auto" takes the first up to 1,500 weights and for dense rows.
     alpha : float >= 0 or "auto", default="auto"
         Ridge (or L2) weight. "auto" estimates it by empirical Bayes; for Adam it is 1e-6.
     n_estimators : int or "auto", default="auto"
@@ -207,7 +208,7 @@ class PolynomialKernelClassifier(KernelEstimator, RivalClassifier):
 
 def side_by_side(networks: list[PolynomialKernel]) -> PolynomialKernel:
     """The network whose outputs are those of the given networks, each on directions of its own."""
-    weights = torch.block_diag(*(net.weights for net in networks))
+    weights = block_diagonal(tuple(net.weights.detach() for net in networks))
     return built(networks[0], weights, torch.cat([net.directions for net in networks]))
 
 

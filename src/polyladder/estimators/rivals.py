@@ -158,9 +158,9 @@ class RivalClassifier(RivalEstimator, TableClassifier):
 
         One versus rest: the probabilities of the separate models, divided by their sum.
         """
+        scores = torch.from_numpy(self._outputs(X))
         if len(self.classes_) == 2 or self.multiclass == "softmax":
             return super().predict_proba(X)
-        scores = torch.from_numpy(self._outputs(X))
         # In logarithms, as all classes of a row may be improbable.
         return torch.nn.functional.logsigmoid(scores).softmax(1).numpy()
 
