@@ -38,10 +38,10 @@ def run(store: Path, models: dict[str, Callable[[], Any]], sets: Iterable[str], 
     for name in sets:
         data = load_dataset(name)
         for split in range(len(data.splits))[:splits]:
-            for model in models:
+            for model, make in models.items():
                 if (name, split, model) in done:
                     continue
-                row = {"dataset": name, "split": split, "model": model} | measure(models[model](), data, split)
+                row = {"dataset": name, "split": split, "model": model} | measure(make(), data, split)
                 with store.open("a") as file:
                     file.write(json.dumps(row | {"commit": commit, "versions": versions}) + "\n")
                 print(f"{name:28s} {split:2d}  {model:24s} {row['rmse']:.5g}  {row['seconds']:.2f} s", flush=True)

@@ -90,7 +90,9 @@ MODELS: dict[str, Callable[[int], Any]] = {
         {"ridge__alpha": [0.1, 1.0, 10.0, 100.0]},
     ),
     "mlp, tuned": lambda n: searched(
-        make_pipeline(StandardScaler(), MLPRegressor((50, 50, 50), early_stopping=n >= LARGE, random_state=0)),
+        make_pipeline(
+            StandardScaler(), MLPRegressor(hidden_layer_sizes=(50, 50, 50), early_stopping=n >= LARGE, random_state=0)
+        ),
         {"mlpregressor__alpha": [1e-4, 1e-1]},
     ),
 }

@@ -37,7 +37,7 @@ def main() -> None:
     left.plot(t, held.predict(diagonal), color="#d1495b", linewidth=2.5, alpha=0.45, label="the same, guarded")
     left.plot(t, usual.predict(diagonal), color="#00798c", label="the defaults")
     at_corner = pure.predict([[1.0, 1.0]])[0]
-    left.text(0.98, -4.7, f"{at_corner:,.0f} at (1, 1)", ha="right", color="#d1495b", fontsize=9)
+    left.text(0.98, -4.7, f"to {at_corner:,.0f}", ha="right", color="#d1495b", fontsize=9)
     left.set_ylim(-5, 5)
     left.set_xlabel("$x_1 = x_2$")
     left.set_ylabel("prediction")

@@ -47,6 +47,7 @@ def test_each_step_lowers_the_quadratic() -> None:
 
     values = torch.stack([quadratic(system.solve(moment, start, iterations=i)) for i in range(8)])
     assert (values[1:] < values[:-1]).all()
+    assert torch.equal(system.solve(moment, start, iterations=0), start)
 
 
 def test_the_preconditioner_is_the_inverse_when_derivatives_and_inputs_are_independent() -> None:
@@ -73,6 +74,15 @@ def test_a_model_without_any_derivative_does_not_harm_its_neighbor() -> None:
     theta = both.solve(both.moment(r), torch.zeros(2, 4, 5, dtype=torch.float64))
     assert (theta[0] == 0).all()
     torch.testing.assert_close(theta[1:], expected, rtol=1e-12, atol=1e-14)
+
+
+def test_derivatives_whose_squares_underflow_give_a_finite_block() -> None:
+    g, h, r, w = problem(False, 1)
+    g[0] *= 1e-160
+    system = RowSystem(g, h, w, w.sum(-1), torch.full((2,), 1e-3, dtype=torch.float64))
+    theta = system.solve(system.moment(r), torch.zeros(2, 4, 5, dtype=torch.float64))
+    assert theta.isfinite().all()
+    assert theta[0].abs().max() < 1e-150
 
 
 @pytest.mark.parametrize("alpha", [1e-4, 1.0, 10.0])

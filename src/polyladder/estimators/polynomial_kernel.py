@@ -46,7 +46,7 @@ class PolynomialKernelRegressor(KernelEstimator, RivalRegressor):
 
     Parameters
     ----------
-    degree : int, default=3
+    degree : int, default=4
         The power, and the order of the polynomial.
     rank : int, default=8
         Number of directions.
@@ -94,7 +94,7 @@ class PolynomialKernelRegressor(KernelEstimator, RivalRegressor):
     >>> from polyladder.estimators.polynomial_kernel import PolynomialKernelRegressor
     >>> X = np.random.default_rng(0).normal(size=(200, 4))
     >>> y = (1 + X[:, 0] - X[:, 1]) ** 3 + X[:, 2]
-    >>> model = PolynomialKernelRegressor(rank=4, random_state=0).fit(X, y)
+    >>> model = PolynomialKernelRegressor(degree=3, rank=4, random_state=0).fit(X, y)
     >>> bool(model.score(X, y) > 0.99)
     True
     >>> model.polynomial_.order
@@ -103,7 +103,7 @@ class PolynomialKernelRegressor(KernelEstimator, RivalRegressor):
 
     def __init__(
         self,
-        degree: int = 3,
+        degree: int = 4,
         rank: int = 8,
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
@@ -171,7 +171,7 @@ class PolynomialKernelClassifier(KernelEstimator, RivalClassifier):
 
     def __init__(
         self,
-        degree: int = 3,
+        degree: int = 4,
         rank: int = 8,
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
