@@ -101,7 +101,6 @@ def main() -> None:
     axes[1].text(axes[1].get_xlim()[1], noise, "noise", ha="right", va="bottom", color="#777777", fontsize=9)
     axes[1].legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
-    figure.savefig("/tmp/training.png", dpi=110)
     for name, curve in curves.items():
         lowest = [f"{values.min():.4f}, at the end {values[-1]:.4f}" for values in curve.medians]
         print(f"{name}: {curve.seconds[0]:.3f} to {curve.seconds[-1]:.2f} s; objective {lowest[0]}; error {lowest[1]}")

@@ -270,7 +270,7 @@ def test_a_model_of_a_batch_is_fitted_as_if_it_were_alone(
     start = random_start(3, (3, 3), m, [5, 6, 7, 8, 9, 10], 6).map(lambda t: t.reshape(2, 3, *t.shape[1:]))
     alphas = torch.tensor([[1e-4, 1e-2, 1.0], [1e-3, 1e-3, 1e-1]], dtype=torch.float64)
     fold = (torch.arange(n) % 7)[None, None] != torch.arange(6).reshape(2, 3, 1)
-    options = {"loss": loss, "sweeps": 12, "tolerance": 5e-2}
+    options = {"loss": loss, "sweeps": 12 if limit else 8, "tolerance": 5e-2}
     grid = fit_alternating(start, x, y, alpha=alphas if alpha == "given" else "auto", weight=fold, **options)
     assert len(set(grid.sweeps.flatten().tolist())) > 1  # some stop before others
     for i, j in ((0, 0), (0, 2), (1, 1)):
@@ -406,9 +406,9 @@ def test_auto_estimates_the_noise_and_is_near_the_best_of_a_grid(noise: float) -
 def test_auto_with_conjugate_gradients_estimates_what_the_direct_solver_does(monkeypatch: Patch) -> None:
     x, y, error = noisy_ladder(0.4)
     start = random_start(4, (5, 5), 1, range(4), 4)
-    direct = fit_alternating(start, x, y, sweeps=10)
+    direct = fit_alternating(start, x, y, sweeps=7)
     monkeypatch.setattr(alternating, "DIRECT_LIMIT", 0)
-    iterative = fit_alternating(start, x, y, sweeps=10)
+    iterative = fit_alternating(start, x, y, sweeps=7)
     assert 0.4**2 / 1.5 < iterative.noise.mean().item() < 1.5 * 0.4**2
     # Layers and gates; 25 or 30 weights a block, of which signs count all but a quarter right.
     ratio = (iterative.alpha / direct.alpha).log().mean(1).exp()

@@ -79,7 +79,7 @@ def test_a_model_without_any_derivative_does_not_harm_its_neighbor() -> None:
 def test_derivatives_whose_squares_underflow_give_a_finite_block() -> None:
     g, h, r, w = problem(False, 1)
     g[0] *= 1e-160
-    system = RowSystem(g, h, w, w.sum(-1), torch.full((2,), 1e-3, dtype=torch.float64))
+    system = RowSystem(g, h, w, w.sum(-1), torch.full((2,), 1e5, dtype=torch.float64))
     theta = system.solve(system.moment(r), torch.zeros(2, 4, 5, dtype=torch.float64))
     assert theta.isfinite().all()
     assert theta[0].abs().max() < 1e-150

@@ -190,7 +190,7 @@ class FactorizationMachineClassifier(MachineEstimator, RivalClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from polyladder.estimators.factorization_machine import FactorizationMachineClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = FactorizationMachineClassifier(order=2, max_iter=30, random_state=0).fit(X[::2], y[::2])
+    >>> model = FactorizationMachineClassifier(order=2, max_iter=100, random_state=0).fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
     """

@@ -105,7 +105,7 @@ class FeedforwardRegressor(NetworkEstimator, RivalRegressor):
     >>> from sklearn.datasets import make_friedman1
     >>> from polyladder.estimators.feedforward import FeedforwardRegressor
     >>> X, y = make_friedman1(300, noise=0.1, random_state=0)
-    >>> model = FeedforwardRegressor(hidden=(20, 20), max_iter=40, random_state=0).fit(X[:200], y[:200])
+    >>> model = FeedforwardRegressor(hidden=(20, 20), max_iter=150, random_state=0).fit(X[:200], y[:200])
     >>> bool(model.score(X[200:], y[200:]) > 0.8)
     True
     """

@@ -300,8 +300,8 @@ class LPNNRegressor(LadderEstimator, TableRegressor):
     Parameters
     ----------
     order : int >= 2 or "auto", default=6
-        Order of the polynomial: number of layers + 1. "auto" grows ladders of order 2, 3, ... and keeps the order with
-        the lowest held-out error; the walk is kept in ``growth_``.
+        Order of the polynomial: number of layers + 1. "auto" grows ladders of order 2, 3, ... and keeps the
+        first order that no later one beats by 1 % on held-out rows; the walk is kept in ``growth_``.
     width : int or "auto", default="auto"
         Units a layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
     solver : {"auto", "alternating", "adam"}, default="auto"
