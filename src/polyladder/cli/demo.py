@@ -63,7 +63,8 @@ def compare(console: Console, title: str, X: NDArray[Any], y: NDArray[Any]) -> t
         "ridge on cubic features": cubic,
         "HistGradientBoosting": HistGradientBoostingRegressor(random_state=0),
     }
-    table = Table("model", "test RMSE", "seconds", title=title, title_justify="left")
+    console.print(title)
+    table = Table("model", "test RMSE", "seconds")
     for name, model in rivals.items():
         start = time.perf_counter()
         # One thread each: threads of boosting that wait for each other on a busy machine take minutes.
