@@ -101,17 +101,24 @@ def fit_jobs(jobs: Sequence[Job], loss: str, progress: Progress) -> list[Fitted]
         groups.setdefault((*job.plan.shape, rows, job.rows.outputs, job.start is None), []).append(i)
     fitted: dict[int, Fitted] = {}
     total = sum(job.plan.iterations for job in jobs)
+    solves: list[tuple[list[int], Callable[[], list[Fitted]]]] = []
     with progress.of(total):
-        for members in groups.values():
-            group = [jobs[i] for i in members]
-            size = models_at_once(group)
-            parts = [slice(k, k + size) for k in range(0, len(group), size)]
-            if group[0].plan.solver == "alternating":
-                runs = side_by_side([partial(run_alternating, group[part], loss, progress) for part in parts])
-            else:
-                runs = [run_adam(group[part], loss, progress) for part in parts]
-            for part, results in zip(parts, runs, strict=True):
-                fitted |= zip(members[part], results, strict=True)
+        # Threads take turns to start their operations, so few large programs beat many small ones: only the groups that
+        # would leave a core idle are divided among the cores.
+        threads = torch.get_num_threads()
+        whole = len(groups) - len(groups) % threads
+        for g, members in enumerate(groups.values()):
+            size = models_at_once([jobs[i] for i in members], 1 if g < whole else threads)
+            for k in range(0, len(members), size):
+                part = members[k : k + size]
+                run = run_alternating if jobs[part[0]].plan.solver == "alternating" else run_adam
+                task = partial(run, [jobs[i] for i in part], loss, progress)
+                if run is run_alternating:
+                    solves.append((part, task))
+                else:
+                    fitted |= zip(part, task(), strict=True)
+        for (part, _), results in zip(solves, side_by_side([task for _, task in solves]), strict=True):
+            fitted |= zip(part, results, strict=True)
     return [fitted[i] for i in range(len(jobs))]
 
 
@@ -131,14 +138,14 @@ def side_by_side(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:
         return [task() for task in tasks]
     torch.set_num_threads(1)
     try:
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
             return list(pool.map(lambda task: task(), tasks))
     finally:
         torch.set_num_threads(threads)
 
 
-def models_at_once(group: Sequence[Job]) -> int:
-    """How many models of a group may share a program within the memory budget."""
+def models_at_once(group: Sequence[Job], parts: int = 1) -> int:
+    """How many models of a group may share a program within the memory budget; block solves in at least so many parts."""
     plan, rows = group[0].plan, group[0].rows
     if is_sparse(rows.z):
         return 1
@@ -157,7 +164,7 @@ def models_at_once(group: Sequence[Job]) -> int:
         states = plan.family.sizes(rows.z.shape[1], rows.outputs)[1]
     threads = torch.get_num_threads()
     within_memory = MEMORY_NUMBERS // (len(rows.z) * states * threads)
-    return max(1, min(within_memory, math.ceil(len(group) / threads)))
+    return max(1, min(within_memory, math.ceil(len(group) / parts)))
 
 
 def run_alternating(group: Sequence[Job], loss: str, progress: Progress) -> list[Fitted]:

@@ -165,9 +165,10 @@ def normal_equations(g: Tensor, h: Tensor, response: Tensor, weight: Tensor, tot
         table += products @ pairs(right).mT
         wanted = (response[..., rows] * weight[:, None, rows]).unsqueeze(2)
         moment += (left * wanted).sum(1) @ right.mT if m > 1 else (left[:, 0] * wanted[:, 0]) @ right.mT
-    gram = table.flatten(1).index_select(1, gram_positions(k, q).to(table.device)).reshape(B, k * q, k * q)
     scale = total.reshape(-1, 1, 1)
-    return NormalEquations(gram / scale, moment.reshape(B, k * q, 1) / scale)
+    table /= scale
+    gram = table.flatten(1).index_select(1, gram_positions(k, q).to(table.device)).reshape(B, k * q, k * q)
+    return NormalEquations(gram, moment.reshape(B, k * q, 1) / scale)
 
 
 def readout_equations(h: Tensor, response: Tensor, weight: Tensor, total: Tensor) -> NormalEquations:
