@@ -145,7 +145,10 @@ def side_by_side(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:
 
 
 def models_at_once(group: Sequence[Job], parts: int = 1) -> int:
-    """How many models of a group may share a program within the memory budget. Block solves come in at least ``parts`` programs."""
+    """How many models of a group may share a program within the memory budget.
+
+    Block solves come in at least ``parts`` programs.
+    """
     plan, rows = group[0].plan, group[0].rows
     if is_sparse(rows.z):
         return 1
