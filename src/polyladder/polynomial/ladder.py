@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -169,6 +170,11 @@ class LadderPolynomial:
             f"LadderPolynomial({batch}order={self.order}, {shape}, "
             f"{self.n_weights} weights, {str(self.dtype).removeprefix('torch.')})"
         )
+
+    def _repr_html_(self) -> str:
+        """The curves along its inputs, for notebooks."""
+        # Display is a later room: it is asked for by name, so that nothing here depends on it.
+        return str(import_module("polyladder.report.notebook").curve_grid(self))
 
     def save(self, path: str | PathLike[str], feature_names: Sequence[str] | None = None) -> None:
         """Write the ladder to one safetensors file; see `polyladder.polynomial.store`."""

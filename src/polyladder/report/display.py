@@ -1,0 +1,225 @@
+"""Figures of fitted estimators: each function draws on matplotlib axes and returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from polyladder.report.columns import Column, dense_features, table_columns, table_of
+from polyladder.report.quality import qualities
+
+LINE, BAND, POINT, GRAY = "#3b50d9", "#3b50d9", "#d9480f", "#9aa3b2"
+
+STEPS = 200
+GRID = 60
+
+
+def plot_curve(
+    estimator: Any,
+    feature: str | int,
+    at: Mapping[str, Any] | None = None,
+    output: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the prediction along one feature, everything else fixed.
+
+    Args:
+        estimator: fitted.
+        feature: name or position of a column.
+        at: values of other columns, by name. Those not given stay at their medians, or most frequent categories.
+        output: which target, or which class's probability.
+        ax: matplotlib axes; new ones by default.
+
+    Returns:
+        The axes. A posterior has its 90 % interval drawn, an estimator with a card that of its held-out residuals.
+    """
+    ax = axes(ax)
+    columns = table_columns(estimator)
+    i = position(columns, feature)
+    row = start(columns, at)
+    along = steps(columns[i], STEPS)
+    rows = [[*row[:i], value, *row[i + 1 :]] for value in along]
+    y, low, high = predictions(estimator, columns, rows, output)
+    if columns[i].kind == "category":
+        x = [str("missing" if value is None else value) for value in along]
+        error = None if low is None or high is None else [y - low, high - y]
+        ax.errorbar(x, y, error, fmt="o", color=LINE, ecolor=GRAY)
+    else:
+        ax.plot(along, y, color=LINE)
+        if low is not None and high is not None:
+            ax.fill_between(along, low, high, color=BAND, alpha=0.15, linewidth=0)
+    ax.set(xlabel=columns[i].name, ylabel=output_label(estimator, output))
+    return tidied(ax)
+
+
+def plot_pair(
+    estimator: Any,
+    first: str | int,
+    second: str | int,
+    at: Mapping[str, Any] | None = None,
+    output: int = 0,
+    ax: Any = None,
+) -> Any:
+    """Draw the prediction over two numeric features as a map with contour lines; arguments as for `plot_curve`."""
+    ax = axes(ax)
+    columns = table_columns(estimator)
+    i, j = position(columns, first), position(columns, second)
+    for k in (i, j):
+        if columns[k].kind != "numeric":
+            raise ValueError(
+                f"plot_pair must be given numeric columns; got {columns[k].name!r}. Use plot_curve for it."
+            )
+    if i == j:
+        raise ValueError(f"first and second must be different columns; got {columns[i].name!r} twice.")
+    row = start(columns, at)
+    xs, ys = steps(columns[i], GRID), steps(columns[j], GRID)
+    rows = []
+    for y in ys:
+        for x in xs:
+            changed = list(row)
+            changed[i], changed[j] = x, y
+            rows.append(changed)
+    values = predictions(estimator, columns, rows, output)[0].reshape(len(ys), len(xs))
+    mesh = ax.pcolormesh(xs, ys, values, shading="gouraud", rasterized=True)
+    if np.ptp(values) > 0:
+        ax.contour(xs, ys, values, colors="white", linewidths=0.7, alpha=0.8)
+    ax.figure.colorbar(mesh, ax=ax, label=output_label(estimator, output))
+    ax.set(xlabel=columns[i].name, ylabel=columns[j].name)
+    return ax
+
+
+def plot_predictions(estimator: Any, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None) -> Any:
+    """Draw observed against predicted numbers: of the rows given, or of the held-out rows of the card."""
+    ax = axes(ax)
+    observed, predicted = judged(estimator, rows, target, output)
+    ends = [min(observed.min(), predicted.min()), max(observed.max(), predicted.max())]
+    ax.plot(ends, ends, color=GRAY, linewidth=1, linestyle="--")
+    ax.plot(predicted, observed, "o", color=LINE, markersize=3.5, alpha=0.5, markeredgewidth=0)
+    ax.set(xlabel="predicted", ylabel="observed", aspect="equal")
+    return tidied(ax)
+
+
+def plot_residuals(estimator: Any, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None) -> Any:
+    """Draw residuals against predictions; arguments as for `plot_predictions`."""
+    ax = axes(ax)
+    observed, predicted = judged(estimator, rows, target, output)
+    ax.axhline(0, color=GRAY, linewidth=1, linestyle="--")
+    ax.plot(predicted, observed - predicted, "o", color=LINE, markersize=3.5, alpha=0.5, markeredgewidth=0)
+    ax.set(xlabel="predicted", ylabel="observed - predicted")
+    return tidied(ax)
+
+
+def plot_order_path(estimator: Any, ax: Any = None) -> Any:
+    """Draw the held-out error of every order that was tried; the one taken stands out."""
+    from polyladder.report.payload import order_path
+
+    path = order_path(estimator, getattr(estimator, "card_", None) or {})
+    if not path:
+        raise ValueError("estimator must have tried several orders; got none. Fit with order='auto'.")
+    ax = axes(ax)
+    orders, errors = zip(*path, strict=True)
+    ax.plot(orders, errors, "o-", color=LINE)
+    taken = getattr(estimator, "order_", None)
+    if taken in orders:
+        ax.plot([taken], [errors[orders.index(taken)]], "o", color=POINT, markersize=9)
+    ax.set(xlabel="order", ylabel="held-out error", xticks=[int(o) for o in orders])
+    return tidied(ax)
+
+
+def axes(ax: Any) -> Any:
+    """The axes given, or new ones."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib. Install it with: pip install 'polyladder[plot]'.") from error
+    return plt.subplots(figsize=(4.8, 3.6), layout="constrained")[1] if ax is None else ax
+
+
+def tidied(ax: Any) -> Any:
+    """The axes without their upper and right sides."""
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def position(columns: Sequence[Column], feature: str | int) -> int:
+    """Where a column lies, by name or position; constant ones have no curve."""
+    names = [column.name for column in columns]
+    if isinstance(feature, str):
+        if feature not in names:
+            raise ValueError(f"feature must be one of {names}; got {feature!r}.")
+        found = names.index(feature)
+    else:
+        found = range(len(columns))[feature]
+    if columns[found].kind == "constant":
+        raise ValueError(f"feature must vary in training; {columns[found].name!r} was constant.")
+    return found
+
+
+def start(columns: Sequence[Column], at: Mapping[str, Any] | None) -> list[Any]:
+    """Typical values of all columns, changed where ``at`` says so."""
+    row = [column.typical for column in columns]
+    for name, value in (at or {}).items():
+        row[position(columns, name)] = value
+    return row
+
+
+def steps(column: Column, count: int) -> list[Any]:
+    """Values of a column to go through."""
+    return (
+        list(column.categories) if column.kind == "category" else np.linspace(column.low, column.high, count).tolist()
+    )
+
+
+def predictions(
+    estimator: Any, columns: Sequence[Column], rows: Sequence[Sequence[Any]], output: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
+    """What the estimator says of rows of values, and the ends of its band if it has one. Shapes (rows,)."""
+    frame = as_frame(estimator, columns, rows)
+    if hasattr(estimator, "classes_"):
+        return estimator.predict_proba(frame)[:, output], None, None
+    y = estimator.predict(frame).reshape(len(rows), -1)[:, output]
+    if hasattr(estimator, "predict_interval"):
+        low, high = (bound.reshape(len(rows), -1)[:, output] for bound in estimator.predict_interval(frame))
+        return y, low, high
+    half = (getattr(estimator, "card_", None) or {}).get("residual_quantiles", {}).get("90")
+    return y, None if half is None else y - half, None if half is None else y + half
+
+
+def as_frame(estimator: Any, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> Any:
+    """Rows of values in the form that the estimator was fitted with: an array, or a frame if its columns had names."""
+    features = dense_features(estimator)
+    table = table_of(features, columns, rows)
+    if not hasattr(estimator, "feature_names_in_"):
+        return table.numbers
+    by_position: dict[int, Any] = {i: table.numbers[:, k] for k, i in enumerate(table.positions)}
+    by_position |= table.categories
+    try:
+        import pandas as pd
+    except ImportError:
+        import polars as pl
+
+        return pl.DataFrame({table.names[i]: by_position[i].tolist() for i in sorted(by_position)})
+    # From a dictionary of positions, as names may be there twice.
+    frame = pd.DataFrame({i: pd.Series(by_position[i], dtype=by_position[i].dtype) for i in sorted(by_position)})
+    frame.columns = list(table.names)
+    return frame
+
+
+def judged(estimator: Any, rows: Any, target: Any, output: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Observed and predicted numbers of the rows given, or of the card's held-out rows."""
+    if hasattr(estimator, "classes_"):
+        raise TypeError(f"estimator must predict numbers; got {type(estimator).__name__}. Classes have no residuals.")
+    found = qualities(estimator, rows, target)
+    if not found:
+        raise ValueError("rows and target must be given where the estimator has no card with held-out rows.")
+    return found[-1].observed[:, output], found[-1].predicted[:, output]
+
+
+def output_label(estimator: Any, output: int) -> str:
+    """What is drawn."""
+    name = str((getattr(estimator, "card_", None) or {}).get("target", "prediction"))
+    if hasattr(estimator, "classes_"):
+        return f"P({name if name != 'prediction' else 'class'} = {estimator.classes_[output]})"
+    return name if len(estimator.target_mean_) == 1 else f"{name} {output + 1}"

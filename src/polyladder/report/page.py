@@ -1,0 +1,79 @@
+"""One HTML file about one fitted estimator: it carries the model and evaluates it, offline."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from polyladder.report.payload import payload
+
+SCRIPTS = ("ladder.js", "charts.js", "page.js")
+"""In this order: the mathematics, the charts, the page."""
+
+
+def write_report(estimator: Any, path: str | PathLike[str], rows: Any = None, target: Any = None) -> Path:
+    """Write the page of a fitted estimator; arguments as for `render_report`.
+
+    Returns:
+        Where it is.
+    """
+    place = Path(path)
+    place.write_text(render_report(estimator, rows, target), encoding="utf-8")
+    return place
+
+
+def render_report(estimator: Any, rows: Any = None, target: Any = None) -> str:
+    """The page of a fitted estimator, as HTML that needs nothing else.
+
+    Args:
+        estimator: fitted; any with a ladder behind it. Its model card, where there is one (``card_``), supplies names,
+            units, densities, scores and error bands.
+        rows: rows of the same table. Up to 300 of them travel with the page as examples, so leave them out if the page
+            goes where the rows must not. Shape (n, d).
+        target: what was observed for these rows, for charts of the errors. Shape (n,) or (n, m).
+    """
+    content = payload(estimator, rows, target)
+    script = "\n".join(text_of(name) for name in SCRIPTS)
+    style = text_of("page.css")
+    # Only this script and this style may act, and nothing may be fetched: a name that got past the escaping below
+    # would still be inert.
+    policy = f"default-src 'none'; script-src '{digest(script)}'; style-src '{digest(style)}'; img-src data:"
+    parts = {
+        "policy": policy,
+        "title": html.escape(f"{content['target']} - polyladder"),
+        "style": style,
+        "payload": embedded(content),
+        "script": script,
+    }
+    page = text_of("page.html")
+    # Piece by piece from the front, so that a placeholder inside inserted text stays what it is.
+    done = []
+    for name, text in parts.items():
+        before, mark, page = page.partition("{{" + name + "}}")
+        assert mark, f"page.html lacks {name}"
+        done += [before, text]
+    return "".join([*done, page])
+
+
+def text_of(name: str) -> str:
+    """A file that lies beside this one."""
+    return files("polyladder.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def digest(text: str) -> str:
+    """The hash by which a content security policy knows an inline script or style."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+def embedded(content: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

@@ -1,0 +1,66 @@
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from polyladder.cli.reproduce import default_store, reproduce
+from polyladder.experiments.declare import declared, names, results_folder
+from polyladder.experiments.page import markdown_page
+from polyladder.experiments.store import Store
+from tests.experiments.small import TEXT
+
+app = typer.Typer()
+app.command()(reproduce)
+
+
+@pytest.fixture
+def declaration(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    path = tmp_path / "small.toml"
+    path.write_text(TEXT.replace("splits = 3", "splits = 2").replace("settings = 3", "settings = 2"))
+    return path
+
+
+def called(*arguments):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result
+
+
+def test_a_table_is_run_shown_and_written(declaration, tmp_path):
+    store = tmp_path / "store"
+    first = called(declaration, "--store", store, "--only", "diabetes/LPNN", "--html", tmp_path / "page.html")
+    assert "LPNN" in first.stdout
+    assert "paper" not in first.stdout.split("\n")[0]
+    assert "small diabetes/LPNN, 2 settings, split 0" in first.stderr
+    assert "min left" in first.stderr
+    assert "<svg" in (tmp_path / "page.html").read_text()
+    assert "4 of 6" not in called(declaration, "--store", store, "--list").stdout
+    assert "2 of 6" in called(declaration, "--store", store, "--list").stdout
+    shown = called(declaration, "--store", store, "--show")
+    assert "not run" in shown.stdout
+    assert shown.stderr == ""
+    again = called(declaration, "--store", store, "--only", "diabetes/LPNN")
+    assert "settings" not in again.stderr
+    page = called(declaration, "--store", store, "--markdown").stdout
+    assert page.startswith("# The paper's tables and figures")
+
+
+def test_quick_says_what_it_leaves_out_and_keeps_its_rows_apart(declaration, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_store(quick=True) != default_store(quick=False)
+    result = called(declaration, "--quick", "--only", "/FM")
+    assert "`--quick`: one split." in result.stdout
+    assert (default_store(quick=True) / "small.jsonl").exists()
+
+
+def test_every_table_is_listed():
+    out = called("--list", "--store", "nowhere").stdout
+    assert [line.split()[0] for line in out.splitlines()] == names()
+
+
+def test_the_results_page_is_what_the_store_gives():
+    page = Path(__file__).parents[2] / "docs" / "results.md"
+    wanted = markdown_page([declared(name) for name in names()], Store(results_folder()))
+    assert page.read_text() == wanted, "run: polyladder reproduce --markdown > docs/results.md"

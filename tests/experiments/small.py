@@ -1,0 +1,58 @@
+"""A small declaration on data that scikit-learn ships, for the tests of the engine."""
+
+from __future__ import annotations
+
+from polyladder.experiments.declare import Declaration, checked
+
+TEXT = """
+title = "A small table"
+about = "Ladders and ReLU networks on the diabetes data."
+metric = "rmse"
+splits = { kind = "random", test = 0.3 }
+better_than = ["LPNN", "FFR"]
+selection = { folds = 3, settings_at_once = 2, splits_at_once = 2 }
+network = { epochs = 2, batch_size = 64, learning_rate = 1e-2, clip = 10.0 }
+
+[[column]]
+label = "diabetes"
+data = "diabetes"
+splits = 3
+settings = 3
+
+[[model]]
+name = "FFR"
+network = { family = "relu", hidden = [4] }
+grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }
+
+[[model]]
+name = "FM"
+polynomial = true
+network = { family = "machine", order = 2, rank = 2, l2 = 1e-4 }
+
+[[model]]
+name = "LPNN"
+polynomial = true
+network = { family = "ladder", hidden = [4, 4] }
+grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }
+
+[published]
+FFR = { diabetes = [55.0, 3.0] }
+LPNN = { diabetes = [54.0, 3.0] }
+
+[[departure]]
+what = "Two epochs."
+why = "It is a test."
+models = ["LPNN"]
+
+[quick]
+what = "one split"
+splits = 1
+network = { epochs = 1 }
+"""
+
+
+def small(text: str = TEXT) -> Declaration:
+    """The declaration, or a variation of its text."""
+    import tomllib
+
+    return checked(tomllib.loads(text), "small")

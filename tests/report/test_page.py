@@ -1,0 +1,383 @@
+"""The page in a browser: what it shows is what the estimator says."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import ndtr, stdtr
+
+from polyladder import jacobian, line_polynomial
+from polyladder.report.page import SCRIPTS, render_report, text_of, write_report
+from tests.ladders import random_ladder
+from tests.report import browser as browsers
+from tests.report import models
+
+REGRESSORS = ("standard", "quantile", "yeo-johnson", "mixed", "unclipped", "posterior")
+CLASSIFIERS = ("two classes", "three classes", "posterior of two classes", "posterior of three classes")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    yield from browsers.opened()
+
+
+@pytest.fixture(scope="module")
+def script(browser):
+    """A blank page that knows the mathematics alone."""
+    page = browser.new_page()
+    page.add_script_tag(content=text_of(SCRIPTS[0]) + ";globalThis.Ladder = Ladder;")
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def open_page(browser, tmp_path_factory):
+    """Open the page of a model by name; each is fitted and opened once."""
+    kept = {}
+
+    def get(name):
+        if name not in kept:
+            model, X, y = models.make(name)
+            path = write_report(model, tmp_path_factory.mktemp("page") / "page.html", X, y)
+            kept[name] = (browsers.Watched(browser, path), model, X)
+        return kept[name]
+
+    yield get
+    for page, _, _ in kept.values():
+        page.close()
+
+
+def close(found, expected, tolerance=1e-9):
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def columns_of(page):
+    """The columns as the page has them, without their arrays."""
+    fields = "{kind, low, high, start, flag, categories}"
+    return page.page.evaluate(f"report.columns.map(({fields}) => ({fields}))")
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_predictions_are_those_of_the_estimator(open_page, name):
+    page, model, X = open_page(name)
+    columns = columns_of(page)
+    rows = models.some_rows(columns, 10)
+    shown = []
+    for row in rows:
+        page.set(row)
+        shown.append(page.shown())
+    close(shown, model.predict(models.as_rows(X, columns, rows)))
+    assert np.ptp(shown) > 0.1
+    page.settle()
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_probabilities_are_those_of_the_estimator(open_page, name):
+    page, model, X = open_page(name)
+    columns = columns_of(page)
+    rows = models.some_rows(columns, 6)
+    shown = []
+    for row in rows:
+        page.set(row)
+        shown.append(page.probabilities())
+    close(shown, model.predict_proba(models.as_rows(X, columns, rows)))
+    assert np.ptp(shown) > 0.1
+    page.settle()
+    assert page.errors == []
+
+
+def test_several_outputs_can_be_chosen(open_page):
+    page, model, X = open_page("two outputs")
+    row = models.some_rows(columns_of(page), 1, seed=3)
+    page.set(row[0])
+    for output in range(2):
+        page.page.select_option("#output", str(output))
+        page.settle()
+        close(page.shown(), model.predict(models.as_rows(X, columns_of(page), row))[0, output])
+    assert page.errors == []
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_moving_a_slider_changes_the_prediction(open_page, name):
+    page, model, X = open_page(name)
+    page.page.click("#reset")
+    sliders = page.page.locator("input[type=range]")
+    for i in range(sliders.count()):
+        sliders.nth(i).focus()
+        for key in ("ArrowRight", "ArrowRight", "PageUp"):
+            page.page.keyboard.press(key)
+        before = page.shown()
+        page.page.keyboard.press("ArrowLeft")
+        close(page.shown(), model.predict(models.as_rows(X, columns_of(page), [page.values()]))[0])
+        assert page.shown() != before
+    page.settle()
+    assert page.errors == []
+
+
+def test_category_and_missing_value_by_their_controls(open_page):
+    page, model, X = open_page("mixed")
+    page.page.click("#reset")
+    seen = set()
+    for choice in ("red", "missing", "blue"):
+        page.page.select_option("#controls select", label=choice)
+        for action in ("check", "uncheck"):
+            getattr(page.page.locator("#controls input[type=checkbox]"), action)()
+            close(page.shown(), model.predict(models.as_rows(X, columns_of(page), [page.values()]))[0])
+            seen.add(page.shown())
+    assert len(seen) == 6
+    page.page.locator("#controls input[type=number]").first.fill("99")
+    page.page.keyboard.press("Enter")
+    assert page.page.get_by_text("Outside the training range").is_visible()
+    close(page.shown(), model.predict(models.as_rows(X, columns_of(page), [page.values()]))[0])
+
+
+def test_bands_of_a_posterior_are_its_intervals(open_page):
+    page, model, X = open_page("posterior")
+    columns = columns_of(page)
+    rows = models.some_rows(columns, 6, seed=5)
+    bands = []
+    for row in rows:
+        page.set(row)
+        bands.append([page.shown("low"), page.shown("high")])
+    low, high = model.predict_interval(models.as_rows(X, columns, rows), level=0.9)
+    close(bands, np.stack([low, high], 1), 1e-7)
+    page.settle()
+    found = page.page.evaluate("report.curve(0).parts.flat()")
+    row = page.values()
+    low, high = model.predict_interval(models.as_rows(X, columns, [[p["x"], *row[1:]] for p in found]), level=0.9)
+    close([p["low"] for p in found], low, 2e-3)
+    close([p["high"] for p in found], high, 2e-3)
+
+
+@pytest.mark.parametrize("name", ["standard", "quantile", "yeo-johnson", "mixed", "posterior", "two classes"])
+def test_curves_and_their_extremes(open_page, name):
+    page, model, X = open_page(name)
+    page.page.click("#reset")
+    page.settle()
+    columns, row = columns_of(page), page.values()
+    for i, column in enumerate(columns):
+        if column["kind"] != "numeric":
+            continue
+        curve = page.page.evaluate(
+            "i => ({parts: report.curve(i).parts, low: report.curve(i).low, high: report.curve(i).high})", i
+        )
+        dense = np.linspace(column["low"], column["high"], 1201)
+        drawn = [p for part in curve["parts"] for p in part[1:-1] or part]
+
+        def at(values, i=i):
+            rows = models.as_rows(X, columns, [[*row[:i], v, *row[i + 1 :]] for v in values])
+            return model.predict_proba(rows)[:, 1] if hasattr(model, "classes_") else model.predict(rows)
+
+        close([p["y"] for p in drawn], at([p["x"] for p in drawn]))
+        values = at(dense)
+        slack = 2e-3 * np.ptp(values) if name == "posterior" else 1e-9
+        assert curve["low"]["y"] <= values.min() + slack
+        assert curve["high"]["y"] >= values.max() - slack
+        if name != "quantile":
+            # At a jump of the quantiles an extreme is a limit that no value reaches.
+            close(at([curve["low"]["x"], curve["high"]["x"]]), [curve["low"]["y"], curve["high"]["y"]], 1e-8)
+
+
+@pytest.mark.parametrize("name", ["standard", "yeo-johnson", "mixed", "two classes", "three classes"])
+def test_slopes_are_derivatives(open_page, name):
+    page, model, X = open_page(name)
+    page.page.click("#reset")
+    columns, row = columns_of(page), page.values()
+    output = page.page.evaluate("Number(document.getElementById('output').value)")
+    slopes = page.page.evaluate("report.slopes().map((v) => Number.isNaN(v) ? null : v)")
+    for i, column in enumerate(columns):
+        if column["kind"] != "numeric":
+            continue
+        step = 1e-5 * (column["high"] - column["low"])
+        start = min(max(row[i], column["low"] + 10 * step), column["high"] - 10 * step)
+        if start != row[i]:
+            continue
+        pair = models.as_rows(X, columns, [[*row[:i], row[i] + s, *row[i + 1 :]] for s in (step, -step)])
+        up, down = model.predict_proba(pair)[:, output] if hasattr(model, "classes_") else model.predict(pair)
+        close(slopes[i], (up - down) / (2 * step), 1e-5)
+
+
+@pytest.mark.parametrize("name", ["standard", "quantile", "yeo-johnson", "posterior", "two classes"])
+def test_what_it_takes_is_enough(open_page, name):
+    page, model, X = open_page(name)
+    page.page.click("#reset")
+    page.settle()
+    columns, now = columns_of(page), page.shown()
+    wanted = now + (0.05 if hasattr(model, "classes_") else 0.4)
+    page.page.fill("#wish-value", str(100 * wanted if hasattr(model, "classes_") else wanted))
+    rows = page.page.locator("#wish-list tbody tr")
+    assert rows.count() > 0
+    row = page.values()
+    for k in range(rows.count()):
+        i, x = int(rows.nth(k).get_attribute("data-column")), float(rows.nth(k).get_attribute("data-x"))
+        changed = models.as_rows(X, columns, [[*row[:i], x, *row[i + 1 :]]])
+        found = model.predict_proba(changed)[0, 1] if hasattr(model, "classes_") else model.predict(changed)[0]
+        close(found, wanted, 1e-7)
+    rows.first.get_by_role("button").click()
+    close(page.shown(), wanted, 1e-7)
+
+
+@pytest.mark.parametrize("name", ["standard", "posterior"])
+def test_contours_lie_on_their_levels(open_page, name):
+    page, model, X = open_page(name)
+    page.page.click("#reset")
+    page.settle()
+    drawn, row = page.page.evaluate("report.map()"), page.values()
+    ends = [line[k : k + 2] for line in drawn["lines"][:: max(1, len(drawn["lines"]) // 60)] for k in (0, 2)]
+    assert len(ends) > 40
+    rows = [list(row) for _ in ends]
+    for values, (x, y) in zip(rows, ends, strict=True):
+        values[drawn["i"]], values[drawn["j"]] = x, y
+    found = model.predict(models.as_rows(X, columns_of(page), rows))
+    distance = np.abs(found[:, None] - np.array(drawn["levels"])).min(1)
+    assert distance.max() < 1e-5 * np.ptp(drawn["levels"])
+
+
+@pytest.mark.parametrize("name", [*REGRESSORS, *CLASSIFIERS, "two outputs"])
+def test_every_chart_draws_and_nothing_is_fetched(open_page, name):
+    page, _, _ = open_page(name)
+    page.settle()
+    used = [c for c in columns_of(page) if c["kind"] != "constant"]
+    figures = page.page.locator("figure.curve svg")
+    assert figures.count() == len(used)
+    numeric = sum(c["kind"] == "numeric" for c in used)
+    assert page.page.locator("figure.curve path.curve").count() >= numeric
+    drawn = page.page.evaluate("[...document.querySelectorAll('svg')].map((s) => s.outerHTML).join('')")
+    assert "NaN" not in drawn
+    assert "undefined" not in drawn
+    assert page.page.locator("#reach-list svg").count() == len(used)
+    assert page.page.locator("#quality-grid svg").count() >= 1
+    assert page.page.locator("#strength-columns .item").count() == len(used)
+    colors = page.page.evaluate(
+        "(() => { const c = document.querySelector('#pair-map canvas');"
+        " const image = c.getContext('2d').getImageData(0, 0, c.width, c.height);"
+        " return new Set(new Uint32Array(image.data.buffer)).size; })()"
+    )
+    assert colors > 5
+    assert page.errors == []
+    assert page.requests == [page.url]
+
+
+def test_names_are_shown_as_text(browser, tmp_path):
+    X, y = models.mixed(names=models.HOSTILE)
+    X[models.HOSTILE[2]] = X[models.HOSTILE[2]].replace("red", "<script>hacked()</script>")
+    hostile = "</script><script>hacked()</script><!--"
+    model = models.carded(models.regressor(missing="impute").fit(X, y), X, y, hostile)
+    path = write_report(model, tmp_path / "page.html", X, y)
+    page = browsers.Watched(browser, path)
+    assert page.page.locator("h1").inner_text() == hostile
+    assert page.page.title() == f"{hostile} - polyladder"
+    names = page.page.locator("#controls label[for]").all_inner_texts()
+    assert names == models.HOSTILE[:3]
+    assert "<script>hacked()</script>" in page.page.locator("#controls option").all_inner_texts()
+    assert page.page.locator("img, b >> text=width").count() == 0
+    assert page.errors == []
+    assert page.requests == [page.url]
+    assert page.page.locator("script").count() == 2
+    page.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (380, "light")])
+def test_it_fits_the_screen(browser, tmp_path, width, scheme):
+    X, y = models.numbers()
+    model = models.carded(models.regressor().fit(X, y), X, y, "strength (MPa)")
+    page = browsers.Watched(browser, write_report(model, tmp_path / "page.html", X, y), width, 800, scheme)
+    assert page.page.evaluate("document.documentElement.scrollWidth") <= width
+    background = page.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = sum(int(c) for c in background.strip("rgb()").split(","))
+    assert brightness > 600 if scheme == "light" else brightness < 150
+    browsers.ARTIFACTS.mkdir(parents=True, exist_ok=True)
+    page.page.screenshot(path=browsers.ARTIFACTS / f"report-{width}-{scheme}.png", full_page=True)
+    assert page.errors == []
+    page.close()
+
+
+def test_every_control_has_a_name_and_takes_focus(open_page):
+    page, _, _ = open_page("mixed")
+    nameless = page.page.evaluate(
+        "[...document.querySelectorAll('input, select, button')].filter((e) => !e.closest('[hidden]')"
+        " && !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim())).map((e) => e.outerHTML)"
+    )
+    assert nameless == []
+    reached = set()
+    page.page.locator("body").press("Tab")
+    for _ in range(60):
+        reached.add(page.page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+        page.page.keyboard.press("Tab")
+    assert {"reset", "control-0", "control-1", "control-2", "pair-x", "pair-y", "wish-value"} <= reached
+
+
+def test_without_card_and_rows_there_is_less(browser, tmp_path):
+    X, y = models.numbers()
+    page = browsers.Watched(browser, write_report(models.regressor(order=2).fit(X, y), tmp_path / "page.html"))
+    assert page.page.locator("#quality").is_hidden()
+    assert page.page.locator("#random").is_hidden()
+    assert page.page.locator("#formula").is_visible()
+    assert page.page.locator("figure.curve").count() == 3
+    assert page.page.locator("#answer-band").inner_text() == ""
+    assert page.errors == []
+    page.close()
+
+
+# ---- The mathematics alone ------------------------------------------------------------------------------------------
+
+
+def spec(ladder):
+    weights = torch.cat(
+        [t.flatten(1) for layer in ladder.layers() for t in layer] + [ladder.readout.flatten(1), ladder.offset], 1
+    )
+    return {
+        "draws": len(ladder),
+        "inputs": ladder.in_features,
+        "hidden": list(ladder.hidden),
+        "outputs": ladder.out_features,
+        "weights": weights.flatten().tolist(),
+    }
+
+
+@pytest.mark.parametrize("hidden", [(), (3,), (4, 2, 3)])
+def test_script_evaluates_differentiates_and_slices_ladders(script, hidden):
+    ladder = random_ladder(4, hidden, 2, batch_shape=(3,), seed=1)
+    z = torch.tensor([0.3, -1.2, 0.7, 2.0], dtype=torch.float64)
+    found = script.evaluate(
+        "([spec, z]) => { const m = Ladder.ladder(spec); return [Ladder.evaluate(m, z), Ladder.gradient(m, z, 1),"
+        " Ladder.line(m, z, 2)].map((a) => Array.from(a)); }",
+        [spec(ladder), z.tolist()],
+    )
+    close(found[0], ladder(z.unsqueeze(0)).flatten())
+    close(found[1], jacobian(ladder, z.unsqueeze(0))[:, 0, 1].flatten())
+    base, direction = z.clone(), torch.zeros(4, dtype=torch.float64)
+    base[2], direction[2] = 0.0, 1.0
+    close(found[2], line_polynomial(ladder, base, direction).coefficients.flatten())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "interval"),
+    [
+        ([-1.5, 0.25, 2.0], (-3, 3)),
+        ([0.5, 0.5, 1.0], (0, 2)),
+        ([-1.0, 0.0, 1.0, 2.0, 3.0, 4.0], (-0.5, 3.5)),
+        ([7.0], (0, 1)),
+    ],
+)
+def test_script_finds_roots(script, wanted, interval):
+    coefficients = np.polynomial.polynomial.polyfromroots(wanted).tolist()
+    found = script.evaluate("([a, lo, hi]) => Ladder.roots(a, lo, hi)", [coefficients, *interval])
+    close(found, sorted({r for r in wanted if interval[0] <= r <= interval[1]}), 1e-7)
+
+
+def test_script_knows_distributions(script):
+    x = np.linspace(-9, 9, 61).tolist()
+    close(script.evaluate("x => x.map(Ladder.normal)", x), ndtr(x), 1e-14)
+    for degrees in (3.0, 4.0, 10.0, 50.0):
+        close(script.evaluate("([x, d]) => x.map((v) => Ladder.student(v, d))", [x, degrees]), stdtr(degrees, x), 1e-10)
+
+
+def test_page_carries_what_json_can_hold():
+    model, X, y = models.make("posterior")
+    text = render_report(model, X, y)
+    content = text.split('id="payload">')[1].split("</script>")[0]
+    assert json.loads(content)["model"]["draws"] == 18
+    assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
