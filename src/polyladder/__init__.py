@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
     from polyladder.data.catalog import catalog as catalog
     from polyladder.data.dataset import load_dataset as load_dataset
+    from polyladder.estimators.bayesian import BayesianLPNNClassifier as BayesianLPNNClassifier
+    from polyladder.estimators.bayesian import BayesianLPNNRegressor as BayesianLPNNRegressor
     from polyladder.estimators.factorization_machine import (
         FactorizationMachineClassifier as FactorizationMachineClassifier,
     )
@@ -45,9 +47,20 @@ if TYPE_CHECKING:
     from polyladder.polynomial.shallower import shallower as shallower
     from polyladder.polynomial.store import load as load
     from polyladder.polynomial.widen import widen as widen
+    from polyladder.report.calibration import plot_calibration as plot_calibration
+    from polyladder.report.display import plot_curve as plot_curve
+    from polyladder.report.display import plot_order_path as plot_order_path
+    from polyladder.report.display import plot_pair as plot_pair
+    from polyladder.report.display import plot_predictions as plot_predictions
+    from polyladder.report.display import plot_residuals as plot_residuals
+    from polyladder.report.page import write_report as write_report
     from polyladder.training.alternating import fit_alternating as fit_alternating
+    from polyladder.training.diagnostics import effective_sample_size as effective_sample_size
+    from polyladder.training.diagnostics import split_rhat as split_rhat
+    from polyladder.training.gibbs import sample_gibbs as sample_gibbs
     from polyladder.training.gradient import Adam as Adam
     from polyladder.training.gradient import train as train
+    from polyladder.training.variational import fit_variational as fit_variational
 
 __version__ = "0.1.0"
 
@@ -55,6 +68,8 @@ __version__ = "0.1.0"
 _HOME = {
     "Adam": "training.gradient",
     "BatchedGridSearchCV": "estimators.grid_search",
+    "BayesianLPNNClassifier": "estimators.bayesian",
+    "BayesianLPNNRegressor": "estimators.bayesian",
     "FactorizationMachine": "models.factorization_machine",
     "FactorizationMachineClassifier": "estimators.factorization_machine",
     "FactorizationMachineRegressor": "estimators.factorization_machine",
@@ -72,7 +87,9 @@ _HOME = {
     "absorb": "polynomial.absorb",
     "catalog": "data.catalog",
     "coefficients": "analysis.coefficients",
+    "effective_sample_size": "training.diagnostics",
     "fit_alternating": "training.alternating",
+    "fit_variational": "training.variational",
     "formula": "convert.formula",
     "from_factorization_machine": "convert.factorization_machine",
     "from_polynomial_kernel": "convert.polynomial_kernel",
@@ -87,12 +104,21 @@ _HOME = {
     "merge": "models.merge",
     "output_bound": "analysis.lipschitz",
     "output_moments": "analysis.moments",
+    "plot_calibration": "report.calibration",
+    "plot_curve": "report.display",
+    "plot_order_path": "report.display",
+    "plot_pair": "report.display",
+    "plot_predictions": "report.display",
+    "plot_residuals": "report.display",
+    "sample_gibbs": "training.gibbs",
     "shallower": "polynomial.shallower",
+    "split_rhat": "training.diagnostics",
     "stack": "models.batched",
     "tensor_train": "analysis.tensor_train",
     "to_sympy": "convert.formula",
     "train": "training.gradient",
     "widen": "polynomial.widen",
+    "write_report": "report.page",
 }
 
 __all__ = list(_HOME)
