@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 import torch
@@ -109,6 +110,12 @@ class GaussianWeights:
             return mean + variance.sqrt() * noise
 
         return combine(draw, [self.mean, self.variance])
+
+    def save(self, path: str | PathLike[str], feature_names: Sequence[str] | None = None) -> None:
+        """Write means and variances to one safetensors file, which `polyladder.load` reads."""
+        from polyladder.analysis.weights_store import save
+
+        save(self, path, feature_names=feature_names)
 
     def predictive(self, x: Tensor, noise_variance: float | Tensor) -> Predictive:
         """The Gaussian prediction for regression: output moments of the ladder plus independent noise.

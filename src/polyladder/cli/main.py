@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
@@ -11,15 +13,19 @@ from polyladder import __version__
 from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
 from polyladder.cli.equation import equation
+from polyladder.cli.explain import explain
+from polyladder.cli.fit import fit
+from polyladder.cli.predict import predict
+from polyladder.cli.report import report
+from polyladder.cli.reproduce import reproduce
 
 commands = typer.Typer(
     help="Ladder polynomial networks: fit, read, bound and share exact polynomials.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-commands.command()(datasets)
-commands.command()(demo)
-commands.command()(equation)
+for command in (fit, predict, explain, report, datasets, reproduce, demo, equation):
+    commands.command()(command)
 
 
 def show_version(wanted: bool) -> None:
@@ -39,9 +45,32 @@ def root(
 
 
 def app() -> None:
-    """Run the command line: what a user can mend is said in one sentence on stderr, with exit code 1."""
+    """Run the command line.
+
+    Exit codes: 0, done; 1, bad input, said in one sentence on stderr; 2, wrong usage; 130, interrupted.
+    """
+    warnings.showwarning = say_note
     try:
         commands()
-    except (ValueError, OSError) as error:
-        print(f"polyladder: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        # Whoever reads has had enough, as in `polyladder predict ... | head`. What is still buffered must go nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        print(f"polyladder: {one_line(error)}", file=sys.stderr)
         sys.exit(1)
+    except MemoryError:
+        print("polyladder: The memory is used up; try fewer rows or columns.", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("polyladder: interrupted.", file=sys.stderr)
+        sys.exit(130)
+
+
+def one_line(error: BaseException) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def say_note(message: Any, *details: Any, **more: Any) -> None:
+    """Show a warning as a sentence, without the line of code that it came from."""
+    print(f"polyladder: note: {one_line(message)}", file=sys.stderr)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,18 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 f"features={self.features!r} are not. Use features='standard' on numeric columns."
             )
         return substitute(self.polynomial_, *(as_rows(t) for t in affine))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the fitted estimator with its preprocessing to one file, which `polyladder.load` reads.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; an existing file is replaced, and never left half written.
+        """
+        from polyladder.estimators.store import save
+
+        save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

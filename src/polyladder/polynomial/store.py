@@ -1,4 +1,4 @@
-"""One file for one ladder: safetensors, described by a JSON header. Loading runs no code from the file."""
+"""One file for one ladder or estimator: safetensors with a JSON header. Loading runs no code from the file."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import torch
 from torch import Tensor
@@ -18,6 +20,13 @@ from polyladder.polynomial.ladder import LadderPolynomial
 
 FORMAT = "polyladder"
 VERSION = 1
+
+READERS = {
+    "LadderPolynomial": "polyladder.polynomial.store",
+    "GaussianWeights": "polyladder.analysis.weights_store",
+    "estimator": "polyladder.estimators.store",
+}
+"""Which module's ``read`` assembles what a file holds. By name, as this room must not import a later one."""
 
 
 def save(polynomial: LadderPolynomial, path: str | PathLike[str], feature_names: Sequence[str] | None = None) -> None:
@@ -43,12 +52,22 @@ def save(polynomial: LadderPolynomial, path: str | PathLike[str], feature_names:
     write_tensors(polynomial.tensors(), header, path)
 
 
-def load(path: str | PathLike[str]) -> LadderPolynomial:
-    """Read a ladder that `save` wrote. A file that is damaged or foreign is refused with its reason."""
+def load(path: str | PathLike[str]) -> Any:
+    """Read what ``save`` of a `LadderPolynomial` or of an estimator wrote.
+
+    A file that is damaged or foreign is refused with its reason. Nothing in it is executed.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The ladder, or the fitted estimator with its preprocessing.
+    """
     tensors, header = read_tensors(path)
-    if header.get("kind") != "LadderPolynomial":
-        raise ValueError(f"{path} must hold a LadderPolynomial; got kind {header.get('kind')!r}.")
-    return ladder_from(tensors, header, path)
+    kind = header.get("kind")
+    if kind not in READERS:
+        raise ValueError(f"{path} must hold a LadderPolynomial or an estimator; got kind {kind!r}. Upgrade polyladder.")
+    return import_module(READERS[kind]).read(tensors, header, path)
 
 
 def feature_names(path: str | PathLike[str]) -> list[str] | None:
@@ -57,7 +76,7 @@ def feature_names(path: str | PathLike[str]) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def ladder_from(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path: object) -> LadderPolynomial:
+def read(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path: object) -> LadderPolynomial:
     """Assemble a ladder from named tensors, holding it to the shapes that the header promises."""
     try:
         promised = tuple(header[key] for key in ("batch_shape", "in_features", "hidden", "out_features"))
@@ -77,14 +96,15 @@ def write_tensors(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path
     """Write named tensors under a JSON header, atomically."""
     from safetensors.torch import save as to_bytes
 
-    plain = {name: t.detach().cpu().contiguous().clone() for name, t in tensors.items()}
-    metadata = {"format": FORMAT, "version": str(VERSION), "header": json.dumps(dict(header)), "sha256": digest(plain)}
+    plain = {name: t.detach().cpu().clone(memory_format=torch.contiguous_format) for name, t in tensors.items()}
+    text = json.dumps(dict(header))
+    metadata = {"format": FORMAT, "version": str(VERSION), "header": text, "sha256": digest(plain, text)}
     write_atomically(to_bytes(plain, metadata=metadata), path)
 
 
-def digest(tensors: Mapping[str, Tensor]) -> str:
-    """The sha256 of names and values, so that a flipped bit in a weight is noticed."""
-    sha = hashlib.sha256()
+def digest(tensors: Mapping[str, Tensor], header: str = "") -> str:
+    """The sha256 of names, values and header, so that a flipped bit is noticed."""
+    sha = hashlib.sha256(header.encode())
     for name in sorted(tensors):
         sha.update(name.encode())
         sha.update(tensors[name].contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -93,6 +113,13 @@ def digest(tensors: Mapping[str, Tensor]) -> str:
 
 def write_atomically(content: bytes, path: str | PathLike[str]) -> None:
     """Write bytes beside ``path``, then rename."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes the place of ``path`` when the block ends without an error."""
     target = Path(path)
     try:
         handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -100,7 +127,7 @@ def write_atomically(content: bytes, path: str | PathLike[str]) -> None:
         raise OSError(f"{target} cannot be written: {error.strerror}. Choose another folder.") from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         # mkstemp makes the file private; give it the permissions that an ordinary open would have.
@@ -109,6 +136,8 @@ def write_atomically(content: bytes, path: str | PathLike[str]) -> None:
         os.chmod(beside, 0o666 & ~mask)
         os.replace(beside, target)
     except OSError as error:
+        if error.strerror is None:  # not the system's, so it says already what is wrong
+            raise
         raise OSError(f"{target} cannot be written: {error.strerror}.") from error
     finally:
         Path(beside).unlink(missing_ok=True)
@@ -132,10 +161,11 @@ def read_tensors(path: str | PathLike[str]) -> tuple[dict[str, Tensor], dict[str
                 )
             header = json.loads(metadata["header"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (SafetensorError, KeyError, json.JSONDecodeError, OSError) as error:
+    except (SafetensorError, KeyError, json.JSONDecodeError, RecursionError, OSError) as error:
         raise ValueError(f"{path} cannot be read as a polyladder file: it is damaged or foreign ({error}).") from error
     if not isinstance(header, dict):
         raise ValueError(f"{path} is damaged: its header is not a JSON object.")
-    if metadata.get("sha256") != digest(tensors):
-        raise ValueError(f"{path} is damaged: its weights do not match the checksum in its header.")
+    # The first files had a checksum of their weights alone.
+    if metadata.get("sha256") not in (digest(tensors, metadata["header"]), digest(tensors)):
+        raise ValueError(f"{path} is damaged: its content does not match its checksum.")
     return tensors, header

@@ -1,0 +1,55 @@
+"""Small tables for the tests of the command line, and running it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from typer.testing import CliRunner, Result
+
+from polyladder.cli.main import commands
+
+
+@pytest.fixture
+def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `fit` begin with tiny ladders and compare with next to nothing: for tests of everything around the models."""
+    monkeypatch.setattr("polyladder.estimators.choose.SIZES", ((2, 3, 2),))
+    dummies = {"regression": DummyRegressor(), "classification": DummyClassifier()}
+    monkeypatch.setattr("polyladder.estimators.compare.baselines", lambda X, task: {"dummy": dummies[task]})
+
+
+def small_table(rows: int = 40) -> dict[str, list[str]]:
+    """Two columns and a target that follows them, as text."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, rows)).round(3)
+    y = (3 * a + b**2).round(3)
+    return {"a": [*map(str, a)], "b": [*map(str, b)], "y": [*map(str, y)]}
+
+
+def as_text(table: dict[str, list[str]], separator: str = ",") -> str:
+    rows = [list(table), *zip(*table.values(), strict=True)]
+    return "".join(separator.join(row) + "\n" for row in rows)
+
+
+def write(path: Path, table: dict[str, list[str]], separator: str = ",") -> Path:
+    path.write_text(as_text(table, separator), encoding="utf-8")
+    return path
+
+
+def run(*arguments: object, code: int = 0, **options: object) -> Result:
+    """Run a command; an error that the real command line would say on stderr is the result's exception."""
+    result = CliRunner().invoke(commands, [str(a) for a in arguments], **options)
+    if code == 0 and result.exception:
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+def sentence(*arguments: object) -> str:
+    """The sentence that a command ends with instead of a result."""
+    result = run(*arguments, code=1)
+    assert isinstance(result.exception, ValueError | OSError), result.exception
+    said = str(result.exception)
+    assert "\n" not in said
+    assert said.endswith((".", "?"))
+    return said

@@ -1,0 +1,211 @@
+"""Tables as they come: each is fitted, or refused in one sentence."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polyladder import load
+from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
+
+pytestmark = pytest.mark.usefixtures(small_models.__name__)
+
+
+def fit(path: Path, *options: object, target: str = "y"):
+    """Fit to a table and predict it again; the card, what was said, and the predictions."""
+    model = path.parent / "m.ladder"
+    result = run("fit", path, "-t", target, "-o", model, "--time-budget", 0, "--json", *options)
+    lines = run("predict", model, path).stdout.splitlines()
+    return json.loads(result.stdout), result.stderr, lines[1:]
+
+
+def columns(card) -> list[str]:
+    return [column["name"] for column in card["columns"]]
+
+
+def test_an_unnamed_column_is_called_by_its_position(tmp_path: Path) -> None:
+    table = small_table()
+    text = as_text({"": table["a"], "b": table["b"], "y": table["y"]})
+    (tmp_path / "t.csv").write_text(text)
+    card, _, lines = fit(tmp_path / "t.csv")
+    assert columns(card) == ["column 1", "b"]
+    assert len(lines) == 40
+
+
+def test_an_unnamed_column_that_counts_rows_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "t.csv", {"": [str(i) for i in range(40)], **small_table()})
+    card, said, _ = fit(tmp_path / "t.csv")
+    assert columns(card) == ["a", "b"]
+    assert "Column 'column 1' has no name and counts the rows: left out.\n" in said
+
+
+def test_numbers_with_text_among_them_are_refused_or_forced(tmp_path: Path) -> None:
+    table = small_table()
+    table["size"] = [*(["12", "14", "15", "16"] * 9), "12", "14", "large", "small"]
+    path = write(tmp_path / "t.csv", table)
+    said = sentence("fit", path, "-t", "y")
+    assert said.startswith("Column 'size' must hold numbers or categories, not both; got '12' and 'large'.")
+    card, _, _ = fit(path, "--drop", "size")
+    assert columns(card) == ["a", "b"]
+    card, _, _ = fit(path, "--category", "size")
+    assert card["columns"][2]["kind"] == "category"
+
+
+def test_missing_values_become_medians_with_a_flag_and_rows_without_a_target_are_left_out(tmp_path: Path) -> None:
+    table = small_table()
+    table["a"][3:8] = ["", "NA", "?", " n/a ", "null"]
+    table["kind"] = ["x", "", "z", "x"] * 10
+    table["y"][5] = ""
+    card, said, lines = fit(write(tmp_path / "t.csv", table))
+    assert card["rows"] == 39
+    assert "1 row has no y: left out." in said
+    assert card["columns"][0]["missing"] == 4
+    assert card["columns"][2]["missing"] == 9
+    assert len(lines) == 40  # also the row without a target is predicted
+    assert np.isfinite([float(line) for line in lines]).all()
+
+
+@pytest.mark.parametrize(
+    ("written", "date_format"),
+    [("{2}/{1}/{0}", "%d/%m/%Y"), ("{0}-{1}-{2}", "%Y-%m-%d"), ("{0}-{1}-{2}T10:30:00Z", "%Y-%m-%dT%H:%M:%S%.f")],
+)
+def test_dates_become_days(written: str, date_format: str, tmp_path: Path) -> None:
+    table = small_table()
+    table["day"] = [written.format("2020", f"{1 + i % 12:02}", f"{1 + i % 28:02}") for i in range(40)]
+    card, _, _ = fit(write(tmp_path / "t.csv", table))
+    column = card["columns"][2]
+    assert column["unit"] == "days since 1970-01-01"
+    assert column["date_format"] == date_format
+    assert column["minimum"] // 1 == 18262  # the first of January 2020
+    # A date that is no date is refused at its row.
+    table["day"][30] = "soon"
+    said = sentence("predict", tmp_path / "m.ladder", write(tmp_path / "t.csv", table))
+    assert said == "Column 'day' must hold dates; got 'soon' in row 31."
+
+
+def test_a_hundred_categories(tmp_path: Path) -> None:
+    table = small_table(300)
+    table["shop"] = [f"shop {i % 100}" for i in range(300)]
+    card, _, lines = fit(write(tmp_path / "t.csv", table))
+    assert len(card["columns"][2]["categories"]) == 100
+    assert len(lines) == 300
+    assert card["scores"][0]["r2"] > 0.5
+
+
+def test_names_are_no_categories(tmp_path: Path) -> None:
+    write(tmp_path / "t.csv", {**small_table(), "who": [f"person {i}" for i in range(40)]})
+    card, said, _ = fit(tmp_path / "t.csv")
+    assert columns(card) == ["a", "b"]
+    assert "Column 'who' holds 40 different texts, more like names than categories: left out." in said
+
+
+def test_duplicated_names_are_numbered(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(as_text(small_table()).replace("a,b,y", "a,a,y", 1))
+    card, said, lines = fit(tmp_path / "t.csv")
+    assert columns(card) == ["a", "a (2)"]
+    assert "Two columns are called 'a'; the later one is 'a (2)' here." in said
+    assert len(lines) == 40
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(as_text(small_table()), encoding=encoding)
+    card, _, lines = fit(tmp_path / "t.csv")
+    assert columns(card) == ["a", "b"]
+    assert len(lines) == 40
+
+
+def test_semicolons_and_decimal_commas(tmp_path: Path) -> None:
+    plain = write(tmp_path / "t.csv", small_table())
+    _, _, expected = fit(plain)
+    comma = tmp_path / "t2.csv"
+    comma.write_text(as_text(small_table(), ";").replace(".", ","))
+    card, _, lines = fit(comma)
+    assert columns(card) == ["a", "b"]
+    assert lines == expected
+
+
+def test_tabs_compression_and_parquet_give_the_same_model(tmp_path: Path) -> None:
+    table = small_table()
+    _, _, expected = fit(write(tmp_path / "t.csv", table))
+    assert fit(write(tmp_path / "t.tsv", table, "\t"))[2] == expected
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(as_text(table).encode()))
+    assert fit(tmp_path / "t.csv.gz")[2] == expected
+    pl.DataFrame({name: [*map(float, cells)] for name, cells in table.items()}).write_parquet(tmp_path / "t.parquet")
+    assert fit(tmp_path / "t.parquet")[2] == expected
+
+
+def test_quotes_and_line_breaks_in_cells(tmp_path: Path) -> None:
+    table = small_table()
+    table["kind, of\na thing"] = ['"x\ny"', '"a ""b"""', '"p,q"', "plain"] * 10
+    text = as_text(table).replace("kind, of\na thing", '"kind, of\na thing"', 1)
+    (tmp_path / "t.csv").write_text(text)
+    card, _, lines = fit(tmp_path / "t.csv")
+    assert columns(card) == ["a", "b", "kind, of\na thing"]
+    assert sorted(card["columns"][2]["categories"]) == ['a "b"', "p,q", "plain", "x\ny"]
+    assert len(lines) == 40
+
+
+def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
+    table = small_table()
+    table["größe"] = ["klein", "groß"] * 20
+    (tmp_path / "t.csv").write_bytes(as_text(table).encode("cp1252"))
+    card, said, _ = fit(tmp_path / "t.csv")
+    assert columns(card) == ["a", "b", "größe"]
+    assert "The text is not UTF-8 and was read as windows-1252." in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "must hold a header and rows; it is empty."),
+        ("\n\n", "must hold a header and rows; it is empty."),
+        ("a,b,y\n", "must hold rows under its header; there are none."),
+        ("a,b,y\n1,2,3\n", "must hold at least 10 rows with a target; got 1."),
+        ("a,b,y\n" + "1,2,3\n" * 20, "Target 'y' must hold different values; every row has 3.0."),
+        ("a,b,y\n" + "1,2,3\n" * 20 + "1,2,4\n", "Two classes must have at least 3 rows each"),
+        ("a,b,y\n1,2,3\n4,5,6\n", "must hold at least 10 rows with a target; got 2."),
+        ("a,b,y\n1,2,3,4\n" * 20, "Row 1 of"),
+        ("a,b,y\n" + "1,2,\n" * 20, "Target 'y' must hold numbers or classes; got nothing."),
+        ("a,b,y\n" + "1,2,2020-01-01\n1,2,2020-01-02\n" * 20, "Target 'y' must hold numbers or classes; got dates."),
+        ("a,y\n" + "".join(f"1,{i}\n" for i in range(20)), "must hold a column besides 'y' that says something"),
+        ("a,y\n" + "".join(f"{i},t{i}\n" for i in range(60)), "must hold numbers or a few classes; got 60 different"),
+        ("a,b,y\n" + "1,2,inf\n" * 20, "Column 'y' must hold finite numbers; got 'inf' in row 1."),
+        ("x\0y", "must be a table of text or Parquet; it holds binary data."),
+    ],
+)
+def test_what_cannot_be_fitted_is_said_in_a_sentence(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    assert said in sentence("fit", tmp_path / "t.csv", "-t", "y")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_a_target_that_is_not_there(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", {**small_table(), "price": ["1", "2"] * 20})
+    said = sentence("fit", path, "-t", "prise")
+    assert said == f"--target must name a column of {path}; got 'prise'. Did you mean 'price'?"
+    assert sentence("fit", path, "-t", "zzz").endswith("Its columns are a, b, y, price.")
+    assert sentence("fit", path, "-t", "y", "--drop", "c").startswith("--drop must name a column")
+
+
+def test_no_file_and_a_folder(tmp_path: Path) -> None:
+    assert "there is none" in sentence("fit", tmp_path / "absent.csv", "-t", "y")
+    assert "it is a folder" in sentence("fit", tmp_path, "-t", "y")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(b"a,y\n1,2\n" * 1000)[:-20])
+    assert "cannot be decompressed" in sentence("fit", tmp_path / "t.csv.gz", "-t", "y")
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
+    assert "cannot be read as Parquet" in sentence("fit", tmp_path / "t.parquet", "-t", "y")
+
+
+def test_markup_in_names_is_text(tmp_path: Path) -> None:
+    table = small_table()
+    path = tmp_path / "t.csv"
+    path.write_text(as_text(table).replace("a,b,y", "[bold]a,<script>,y", 1))
+    run("fit", path, "-t", "y", "-o", tmp_path / "m.ladder", "--time-budget", 0)
+    shown = run("explain", tmp_path / "m.ladder").stdout
+    assert "[[bold]a]" in shown
+    assert "<script>" in shown
+    assert load(tmp_path / "m.ladder").feature_names_in_.tolist() == ["[bold]a", "<script>"]

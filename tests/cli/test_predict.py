@@ -1,0 +1,193 @@
+import csv
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polyladder import LPNNRegressor, load
+from polyladder.cli.predict import prediction_lines
+from polyladder.data.read_table import open_table
+from tests.cli.tables import as_text, run, sentence, small_table, write
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model of a and b, with a card."""
+    from polyladder.estimators.card import make_card
+
+    rows = pl.DataFrame({name: [*map(float, cells)] for name, cells in small_table().items()})
+    X, y = rows.select("a", "b"), rows["y"].to_numpy()
+    estimator = LPNNRegressor(order=3, width=3, n_estimators=2, max_iter=3, missing="impute", random_state=0).fit(X, y)
+    held_out = {"observed": y.tolist(), "predicted": (y + np.linspace(-1, 1, 40)).tolist()}
+    estimator.card_ = make_card(estimator, X, target="y", held_out=held_out)
+    path = tmp_path_factory.mktemp("model") / "m.ladder"
+    estimator.save(path)
+    return path
+
+
+def read(text: str) -> tuple[list[str], np.ndarray]:
+    header, *rows = csv.reader(io.StringIO(text))
+    return header, np.array(rows, dtype=float)
+
+
+def test_one_line_a_row_under_a_header(model: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", small_table())
+    header, values = read(run("predict", model, path).stdout)
+    assert header == ["prediction"]
+    rows = pl.read_csv(path)
+    assert np.array_equal(values[:, 0], load(model).predict(rows.select("a", "b")))
+
+
+def test_columns_are_found_by_name_and_others_ignored(model: Path, tmp_path: Path) -> None:
+    table = small_table()
+    expected = run("predict", model, write(tmp_path / "t.csv", table)).stdout
+    shuffled = {"more": ["text"] * 40, "b": table["b"], "a": table["a"]}
+    assert run("predict", model, write(tmp_path / "u.csv", shuffled)).stdout == expected
+    said = sentence("predict", model, write(tmp_path / "v.csv", {"b": table["b"]}))
+    assert said.endswith("must have the 2 columns that the model was fitted to; it lacks 'a'.")
+
+
+def test_intervals_come_from_held_out_residuals(model: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", small_table())
+    header, values = read(run("predict", model, path, "--interval", 90).stdout)
+    assert header == ["prediction", "lower", "upper"]
+    # The 37th of 40 residuals, ceil(0.9 * 41), between -1 and 1.
+    half = np.sort(np.abs(np.linspace(-1, 1, 40)))[36]
+    assert values[:, 2] - values[:, 0] == pytest.approx(np.full(40, half))
+    assert values[:, 0] - values[:, 1] == pytest.approx(np.full(40, half))
+    assert "must be a whole percentage from 1 to 97; got 99." in sentence("predict", model, path, "--interval", 99)
+    run("predict", model, path, "--interval", 100, code=2)
+
+
+def test_chunks_do_not_change_anything(model: Path, tmp_path: Path) -> None:
+    table = small_table(500)
+    table["note"] = ['"line\nbreak, and ""quotes"""', "plain"] * 250
+    path = write(tmp_path / "t.csv", table)
+    whole = run("predict", model, path).stdout
+    parts = list(prediction_lines(load(model), open_table(path, block=1000), None))
+    assert len(parts) > 10
+    # To rounding: a product of other shape may be summed in another order.
+    again, once = read(b"".join(lines for lines, _ in parts).decode())[1], read(whole)[1]
+    assert again == pytest.approx(once, rel=1e-12, abs=1e-12)
+    assert sum(count for _, count in parts) == 500
+
+
+def test_the_row_of_a_bad_cell_is_named_across_chunks(model: Path, tmp_path: Path) -> None:
+    table = small_table(500)
+    table["a"][399] = "many"
+    path = write(tmp_path / "t.csv", table)
+    assert sentence("predict", model, path) == "Column 'a' must hold numbers; got 'many' in row 400."
+    with pytest.raises(ValueError, match="got 'many' in row 400"):
+        list(prediction_lines(load(model), open_table(path, block=1000), None))
+
+
+def test_output_appears_whole_or_not_at_all(model: Path, tmp_path: Path) -> None:
+    path, out = write(tmp_path / "t.csv", small_table()), tmp_path / "out.csv"
+    result = run("predict", model, path, "-o", out)
+    assert result.stdout == ""
+    assert result.stderr == f"40 predictions in {out}.\n"
+    assert out.read_text() == run("predict", model, path).stdout
+    mask = os.umask(0)
+    os.umask(mask)
+    assert out.stat().st_mode & 0o777 == 0o666 & ~mask
+    before = out.read_text()
+    table = small_table()
+    table["b"][20] = "x"
+    sentence("predict", model, write(tmp_path / "t.csv", table), "-o", out)
+    assert out.read_text() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.csv", "t.csv"]
+
+
+def test_missing_cells_and_no_rows(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n,\nNA,1\n\n")
+    _, values = read(run("predict", model, tmp_path / "t.csv").stdout)
+    assert len(values) == 2
+    assert np.isfinite(values).all()
+    (tmp_path / "t.csv").write_text("a,b\n")
+    assert run("predict", model, tmp_path / "t.csv").stdout == "prediction\n"
+
+
+def test_new_categories_are_mentioned_once(tmp_path: Path) -> None:
+    table = small_table(300)
+    table["kind"] = ["x", "y"] * 150
+    rows = pl.DataFrame({name: cells if name == "kind" else [*map(float, cells)] for name, cells in table.items()})
+    estimator = LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=1).fit(rows.drop("y"), rows["y"].to_numpy())
+    estimator.save(tmp_path / "m.ladder")
+    table["kind"] = ["z", "w", "x"] * 100
+    path = write(tmp_path / "t.csv", table)
+    said = run("predict", tmp_path / "m.ladder", path).stderr
+    assert said.startswith("polyladder: note: Column 'kind' holds categories that training did not see")
+    assert said.count("\n") == 1
+    assert run("predict", tmp_path / "m.ladder", path, "-q").stderr == ""
+    assert "no held-out rows of this model are known" in sentence(
+        "predict", tmp_path / "m.ladder", path, "--interval", 90
+    )
+
+
+def test_a_model_of_arrays_takes_columns_as_they_come(tmp_path: Path) -> None:
+    table = small_table()
+    X = np.array([table["a"], table["b"]], dtype=float).T
+    estimator = LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=2, random_state=0).fit(X, X.sum(1))
+    estimator.save(tmp_path / "m.ladder")
+    path = write(tmp_path / "t.csv", {"p": table["a"], "q": table["b"]})
+    _, values = read(run("predict", tmp_path / "m.ladder", path).stdout)
+    assert np.array_equal(values[:, 0], estimator.predict(X))
+    assert "it lacks 'x0', 'x1'" in sentence("predict", tmp_path / "m.ladder", write(tmp_path / "u.csv", table))
+
+
+def test_a_bare_polynomial_and_a_damaged_file_are_refused(model: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", small_table())
+    load(model).polynomial_.save(tmp_path / "p.ladder")
+    assert "it holds a polynomial without its preprocessing" in sentence("predict", tmp_path / "p.ladder", path)
+    (tmp_path / "d.ladder").write_bytes(model.read_bytes()[:-7])
+    assert "damaged" in sentence("predict", tmp_path / "d.ladder", path)
+    assert "there is none" in sentence("predict", tmp_path / "absent.ladder", path)
+
+
+def test_explain_shows_order_terms_strengths_and_an_exact_curve(model: Path, tmp_path: Path) -> None:
+    import json
+
+    shown = run("explain", model).stdout
+    assert shown.startswith("y: a polynomial of order 3 in 2 inputs, fitted to 40 rows.")
+    assert "8 of 10 terms, in scaled inputs." in shown
+    assert "a x b" in shown
+    assert "exact minimum" in shown
+    path = write(tmp_path / "t.csv", small_table())
+    found = json.loads(run("explain", model, path, "--feature", "b", "--terms", 10, "--json").stdout)
+    assert found["formula"][0]["error"] == pytest.approx(0, abs=1e-9)  # all terms together are the polynomial
+    estimator = load(model)
+    curve = found["curve"]
+    medians = np.median(np.array([small_table()["a"], small_table()["b"]], dtype=float), 1)
+    rows = pl.DataFrame({"a": np.full(120, medians[0]), "b": curve["x"]})
+    estimator.set_params(guard=False)
+    assert estimator.predict(rows) == pytest.approx(curve["y"])
+    assert curve["minimum"]["value"] <= min(curve["y"]) + 1e-9
+    at = pl.DataFrame({"a": [medians[0]], "b": [curve["maximum"]["at"]]})
+    assert estimator.predict(at)[0] == pytest.approx(curve["maximum"]["value"])
+    assert "must be a column of numbers; got 'c'. Choose among a, b." in sentence("explain", model, "--feature", "c")
+
+
+@pytest.mark.parametrize("features", ["yeo-johnson", "quantile"])
+def test_curves_of_bent_features_are_exact_too(features: str, tmp_path: Path) -> None:
+    from polyladder.cli.explain import curve, middle_row
+
+    rows = pl.DataFrame({name: [*map(float, cells)] for name, cells in small_table().items()})
+    X, y = rows.select("a", "b"), rows["y"].to_numpy()
+    estimator = LPNNRegressor(order=3, width=2, n_estimators=1, max_iter=2, features=features, guard=False).fit(X, y)
+    line = curve(estimator, estimator._transformed(middle_row(estimator, X)), "a", [])
+    shown = pl.DataFrame({"a": line["x"], "b": np.full(120, np.median(X["b"]))})
+    assert estimator.predict(shown) == pytest.approx(line["y"])
+    for end, best in (("minimum", min), ("maximum", max)):
+        assert line[end]["value"] == pytest.approx(best([*line["y"], line[end]["value"]]), abs=1e-6)
+        at = pl.DataFrame({"a": [line[end]["at"]], "b": [np.median(X["b"])]})
+        assert estimator.predict(at)[0] == pytest.approx(line[end]["value"], abs=1e-6)
+
+
+def test_text_on_standard_input_may_be_compressed(model: Path) -> None:
+    import gzip
+
+    plain = run("predict", model, "-", input=as_text(small_table())).stdout
+    assert run("predict", model, "-", input=gzip.compress(as_text(small_table()).encode())).stdout == plain
