@@ -42,8 +42,8 @@ class RelativeFit:
     Attributes:
         objective: regularized loss after every step, first entry at the start; NaN after a model stopped.
             Shape (steps + 1, *batch_shape).
-        alpha: ridge weights as last used: linear part, pairs and triples of a machine, one of a kernel network.
-            Shape (groups, *batch_shape).
+        alpha: ridge weights as last used: of a machine's linear part, pairs and triples, or of a kernel network's
+            weights and units. Shape (groups, *batch_shape).
         noise: estimated noise variance (mean squared residual where ``alpha`` is given). Shape batch_shape.
         steps: how many steps each model took. Shape batch_shape.
         seconds: what it cost.
@@ -140,8 +140,8 @@ def fit_kernel(
         y: targets (n, m), or (n,) for one output, for "squared"; signs +-1 (n,) for "logistic"; one-hot classes, or
             probabilities, (n, m) for "softmax".
         loss: the squared error is minimized itself, the others through a quadratic upper bound.
-        alpha: ridge weight, one or one a model; "auto" re-estimates it and the noise between steps by empirical Bayes,
-            and then only approximately lowers one objective.
+        alpha: ridge weight, one or one a model; "auto" re-estimates the noise, one ridge weight for pi and one for the
+            units between steps by empirical Bayes, and then only approximately lowers one objective.
         strength: as in `polyladder.fit_alternating`.
         weight: of every row, shared (n,) or for each model (*batch_shape, n).
         steps: at most so many.
@@ -247,7 +247,7 @@ def descend(
             rows = rows if len(rows) == 1 else rows[going]
 
     def shaped(t: Tensor) -> Tensor:
-        return t.reshape(*t.shape[:-1], *batch_shape)
+        return t.reshape((*t.shape[:-1], *batch_shape))
 
     seconds = time.perf_counter() - began
     return found, RelativeFit(

@@ -18,7 +18,7 @@ class KernelStructure:
     and by `balanced`, keep the units well conditioned where a common lambda would need huge weights that cancel.
 
     A weight vector is [pi (m K), units (K (d + 1))], the units with their intercepts last; with lambda = 0 they have
-    none. One ridge weight covers everything.
+    none. The weights pi have one ridge weight, the units another.
 
     Args:
         net: networks of this shape.
@@ -31,7 +31,7 @@ class KernelStructure:
         self.power, self.rank, self.m = net.degree, net.rank, net.out_features
         self.degree = net.degree + 1
         self.sizes = [self.m * self.rank, self.rank * len(self.x)]
-        self.groups = torch.zeros(sum(self.sizes), dtype=torch.long, device=x.device)
+        self.groups = torch.arange(2, device=x.device).repeat_interleave(torch.tensor(self.sizes, device=x.device))
 
     def parts(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """Weights pi (..., m, K) and units (..., K, inputs)."""

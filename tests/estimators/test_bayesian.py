@@ -1,0 +1,225 @@
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_friedman1, make_moons
+
+from polyladder.estimators.bayesian import MEAN_DRAWS, BayesianLPNNClassifier, BayesianLPNNRegressor
+from polyladder.training.noise import TILT, noise_columns
+
+Fitted = tuple[BayesianLPNNRegressor, np.ndarray, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def friedman() -> Fitted:
+    X, y = make_friedman1(500, n_features=5, noise=1.0, random_state=0)
+    model = BayesianLPNNRegressor(order=4, width=6, chains=2, warmup=40, draws=40, random_state=0)
+    return model.fit(X[:250], y[:250]), X[250:], y[250:]
+
+
+def test_intervals_hold_what_they_promise(friedman: Fitted) -> None:
+    model, X, y = friedman
+    for level in (0.5, 0.9):
+        low, high = model.predict_interval(X, level)
+        assert abs(((low < y) & (y < high)).mean() - level) < 0.09
+    wide = model.predict_interval(X, 0.99)
+    assert (wide[0] < low).all()
+    assert (wide[1] > high).all()
+
+
+def test_predictions_are_good(friedman: Fitted) -> None:
+    model, X, y = friedman
+    assert model.score(X, y) > 0.9
+    # N(0, 1) noise around the truth itself would have -1.42 a row.
+    assert model.log_likelihood(X, y).mean() > -1.75
+
+
+def test_log_likelihood_is_a_density(friedman: Fitted) -> None:
+    """Over a fine grid of targets it integrates to one, in the target's own units."""
+    model, X, _ = friedman
+    grid = np.linspace(-60, 90, 6001)
+    density = np.exp(model.log_likelihood(np.repeat(X[:1], len(grid), 0), grid))
+    assert np.trapezoid(density, grid) == pytest.approx(1, abs=1e-3)
+    low, high = model.predict_interval(X[:1], 0.8)
+    inside = (grid > low) & (grid < high)
+    assert np.trapezoid(density[inside], grid[inside]) == pytest.approx(0.8, abs=5e-3)
+
+
+def test_uncertainty_comes_in_two_parts(friedman: Fitted) -> None:
+    model, X, _ = friedman
+    y, std = model.predict(X, return_std=True)
+    parts = model.predict_uncertainty(X)
+    np.testing.assert_allclose(parts.weights**2 + parts.noise**2, std**2)
+    assert 0.8 < parts.noise.mean() < 1.3
+    same, covariance = model.predict(X, return_cov=True)
+    np.testing.assert_array_equal(same, y)
+    np.testing.assert_allclose(covariance[:, 0, 0], std**2)
+    drawn = model.sample(X[:20], 4000)
+    assert drawn.shape == (4000, 20)
+    np.testing.assert_allclose(np.median(drawn, 0), y[:20], atol=0.5)
+    np.testing.assert_allclose(drawn.std(0), std[:20], rtol=0.25)
+    with pytest.raises(ValueError, match="must not both be True"):
+        model.predict(X, return_std=True, return_cov=True)
+
+
+def test_a_draw_that_explodes_does_not_move_the_prediction(friedman: Fitted) -> None:
+    model, X, _ = friedman
+    before, (low, high) = model.predict(X), model.predict_interval(X)
+    readout = model.posterior_.weights.readout
+    kept = readout[3].clone()
+    try:
+        readout[3] *= 1e9
+        after, (wider_low, wider_high) = model.predict(X), model.predict_interval(X)
+        assert np.isfinite(model.log_likelihood(X, before)).all()
+    finally:
+        readout[3] = kept
+    assert np.abs(after - before).max() < 0.5  # the targets span 25
+    assert np.abs(wider_low - low).mean() < 0.5
+    assert np.abs(wider_high - high).mean() < 0.5
+
+
+def test_the_mean_function_is_one_ladder(friedman: Fitted) -> None:
+    model, X, _ = friedman
+    z = torch.from_numpy(model.features_.transform(X))
+    some = torch.linspace(0, 79, MEAN_DRAWS).long()
+    mean = model.posterior_.weights[some](z).mean(0) * model.target_scale_ + model.target_mean_
+    torch.testing.assert_close(model.polynomial_(z), mean)
+    assert model.polynomial_.batch_shape == ()
+    assert model.polynomial_.hidden == (6 * MEAN_DRAWS,) * 3
+    assert np.corrcoef(model.polynomial_(z)[:, 0], model.predict(X))[0, 1] > 0.99
+
+
+def test_posterior_and_diagnostics_have_their_shapes(friedman: Fitted) -> None:
+    model, _, _ = friedman
+    p = model.posterior_
+    assert p.weights.batch_shape == (80,)
+    assert p.noise.shape == p.degrees.shape == (80, 1)
+    assert p.slopes.shape == (80, 1, 10)
+    assert [t.shape for t in p.precision] == [(80, 1)] * 7
+    d = model.diagnostics_
+    assert d.rhat.shape == d.effective_draws.shape == (200, 1)
+    assert 0.98 < np.median(d.rhat) < 1.3
+    assert (d.effective_draws > 0).all()
+    assert d.draws == 80
+
+
+def test_noise_that_depends_on_the_row() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (400, 2))
+    y = X[:, 0] ** 2 + np.exp(X[:, 1] - 2) * rng.standard_normal(400)
+    options = {"order": 2, "width": 3, "chains": 2, "warmup": 30, "draws": 30, "random_state": 0}
+    model = BayesianLPNNRegressor(**options).fit(X, y)
+    quiet, loud = np.array([[0.0, -0.9]]), np.array([[0.0, 0.9]])
+    ratio = model.predict_uncertainty(loud).noise / model.predict_uncertainty(quiet).noise
+    assert 3 < ratio < 10  # exp(1.8) is 6
+    flat = BayesianLPNNRegressor(heteroscedastic=False, **options).fit(X, y)
+    assert flat.predict_uncertainty(loud).noise == flat.predict_uncertainty(quiet).noise
+    assert flat.posterior_.slopes.shape == (60, 1, 0)
+    assert model.log_likelihood(X, y).mean() > flat.log_likelihood(X, y).mean() + 0.1
+    # Far out the noise stays within its bounds.
+    z = torch.tensor([[100.0, 100.0], [-100.0, -100.0]], dtype=torch.float64)
+    ratio = model.posterior_.noise_scale(z) / model.posterior_.noise.unsqueeze(1)
+    assert (ratio.log().abs() <= TILT / 2).all()
+    assert noise_columns(z).shape == (2, 4)
+
+
+def test_several_targets() -> None:
+    X, y = make_friedman1(120, n_features=5, noise=0.5, random_state=0)
+    Y = np.stack([y, 100 - 3 * y], 1)
+    model = BayesianLPNNRegressor(order=3, width=4, chains=1, warmup=20, draws=20, random_state=0).fit(X, Y)
+    mean, covariance = model.predict(X[:7], return_cov=True)
+    assert mean.shape == (7, 2)
+    assert covariance.shape == (7, 2, 2)
+    np.testing.assert_allclose(covariance, covariance.transpose(0, 2, 1))
+    assert (np.linalg.eigvalsh(covariance) > 0).all()
+    assert model.score(X, Y) > 0.8
+    assert model.log_likelihood(X, Y).shape == (120,)
+    assert model.sample(X[:7], 3).shape == (3, 7, 2)
+    assert model.predict_interval(X[:7])[0].shape == (7, 2)
+
+
+@pytest.mark.parametrize("noise", ["student", "gaussian"])
+def test_kinds_of_noise(noise: str) -> None:
+    X, y = make_friedman1(100, n_features=5, noise=0.5, random_state=0)
+    options = {"order": 2, "width": 3, "chains": 1, "warmup": 5, "draws": 5, "random_state": 0}
+    model = BayesianLPNNRegressor(noise=noise, **options).fit(X, y)
+    assert (model.posterior_.degrees == (4.0 if noise == "student" else torch.inf)).all()
+
+
+def test_the_order_is_chosen() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (150, 2))
+    y = 3 * X[:, 0] * X[:, 1] + 4 * X[:, 0] ** 3 + 0.2 * rng.standard_normal(150)
+    model = BayesianLPNNRegressor(order="auto", width=3, chains=2, warmup=20, draws=20, random_state=0).fit(X, y)
+    assert model.growth_.orders[0] == 2
+    assert model.order_ == model.polynomial_.order >= 3
+    assert model.growth_.errors[0] > min(model.growth_.errors) + 0.5
+
+
+def test_variational_inference() -> None:
+    X, y = make_friedman1(200, n_features=5, noise=1.0, random_state=0)
+    model = BayesianLPNNRegressor(order=3, width=5, inference="variational", chains=2, draws=30, random_state=0).fit(
+        X, y
+    )
+    assert model.posterior_.weights.batch_shape == (60,)
+    assert model.posterior_.precision == ()
+    assert model.score(X, y) > 0.8
+    low, high = model.predict_interval(X)
+    assert 0.8 < ((low < y) & (y < high)).mean() <= 1
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    X, y = make_friedman1(60, n_features=5, noise=0.5, random_state=0)
+    model = BayesianLPNNRegressor(order=3, width=3, chains=1, warmup=10, draws=10, random_state=0)
+    shuffled = np.random.default_rng(0).permutation(60)
+    first = model.fit(X, y).predict(X)
+    second = clone(model).fit(X[shuffled], y[shuffled]).predict(X)
+    np.testing.assert_allclose(first, second, rtol=1e-6)
+
+
+def test_classes_with_a_curved_border() -> None:
+    X, y = make_moons(300, noise=0.25, random_state=0)
+    model = BayesianLPNNClassifier(order=4, width=4, chains=2, warmup=30, draws=30, random_state=0)
+    model.fit(X[:200], np.array(["no", "yes"])[y[:200]])
+    p = model.predict_proba(X[200:])
+    assert model.score(X[200:], np.array(["no", "yes"])[y[200:]]) > 0.85
+    assert -np.log(p[np.arange(100), y[200:]]).mean() < 0.35
+    np.testing.assert_allclose(
+        model.log_likelihood(X[200:], np.array(["no", "yes"])[y[200:]]), np.log(p[np.arange(100), y[200:]])
+    )
+    parts = model.predict_uncertainty(X[200:])
+    entropy = -(p * np.log(p)).sum(1)
+    np.testing.assert_allclose(parts.weights + parts.noise, entropy, atol=1e-9)
+    assert (parts.weights >= 0).all()
+    drawn = model.sample(X[200:], 500)
+    np.testing.assert_allclose((drawn == "yes").mean(0), p[:, 1], atol=0.1)
+
+
+def test_three_classes() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = BayesianLPNNClassifier(order=2, width=4, chains=2, warmup=30, draws=30, random_state=0).fit(X[::2], y[::2])
+    assert model.score(X[1::2], y[1::2]) > 0.93
+    assert (model.decision_function(X).argmax(1) == model.predict_proba(X).argmax(1)).all()
+    assert model.polynomial_.out_features == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": 1}, "'order' parameter"),
+        ({"inference": "laplace"}, "'inference' parameter"),
+        ({"noise": "cauchy"}, "'noise' parameter"),
+        ({"degrees": 2.0}, "'degrees' parameter"),
+        ({"chains": 0}, "'chains' parameter"),
+        ({"draws": 3}, "'draws' parameter"),
+    ],
+)
+def test_wrong_parameters_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BayesianLPNNRegressor(**options).fit(np.eye(4), np.arange(4.0))
+
+
+def test_a_level_is_a_probability(friedman: Fitted) -> None:
+    model, X, _ = friedman
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        model.predict_interval(X, level=90)
