@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import platform
 import subprocess
 import time
@@ -74,5 +75,12 @@ def cell(rows: list[dict[str, Any]] | None) -> str:
     if not rows:
         return ""
     e = np.array([row["rmse"] for row in rows])
-    error = f" ± {e.std(ddof=1) / len(e) ** 0.5:.1g}" if len(e) > 1 else ""
-    return f"{e.mean():.3g}{error} ({np.mean([row['processor_seconds'] for row in rows]):.2g} s)"
+    seconds = f"({np.mean([row['processor_seconds'] for row in rows]):.2g} s)"
+    if len(e) == 1:
+        return f"{e[0]:.3g} {seconds}"
+    error = e.std(ddof=1) / len(e) ** 0.5
+    if e.mean() < 1e-2:
+        return f"{e.mean():.2e} ± {error:.0e} {seconds}"
+    # As many decimals as the standard error's second digit has.
+    places = max(0, 1 - math.floor(math.log10(error)))
+    return f"{e.mean():.{places}f} ± {error:.{places}f} {seconds}"

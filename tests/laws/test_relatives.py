@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyladder.models.factorization_machine import FactorizationMachine
@@ -81,6 +81,7 @@ def check_never_rises(
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@settings(max_examples=20)
 @given(**sizes, order=st.sampled_from([2, 3]), batch_shape=batch_shapes, joint=st.booleans(), weighted=st.booleans())
 def test_machines_never_get_worse(
     loss: str,
@@ -104,6 +105,7 @@ def test_machines_never_get_worse(
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+@settings(max_examples=20)
 @given(**sizes, degree=st.integers(1, 4), batch_shape=batch_shapes, shift=st.sampled_from([1.0, 0.3, 0.0]))
 def test_kernels_never_get_worse(
     loss: str,
@@ -123,6 +125,7 @@ def test_kernels_never_get_worse(
 
 
 @pytest.mark.parametrize("kind", ["machine", "machine by columns", "kernel"])
+@settings(max_examples=12)  # four fits each
 @given(
     d=st.integers(1, 3),
     rank=st.integers(1, 2),

@@ -320,7 +320,7 @@ def test_single_precision_stays_what_it_is() -> None:
         ({"x": torch.zeros(0, 3)}, r"got shape \(0, 3\)"),
         ({"x": [[0.0, 1.0, 2.0]]}, "got list"),
         ({"x": torch.full((5, 3), torch.nan)}, "x must be finite"),
-        ({"x": torch.zeros(5, 3).to_sparse_csr()}, "x must be dense for exact solves"),
+        ({"x": torch.zeros(5, 3).to_sparse()}, "x must be dense for exact solves"),
         ({"y": torch.zeros(4)}, r"y must have shape \(5, 1\) or \(5,\); got shape \(4,\)"),
         ({"alpha": "most"}, "alpha must be a non-negative number, one a model, or 'auto'; got 'most'"),
         ({"alpha": -1.0}, "alpha must be one non-negative number"),

@@ -35,11 +35,11 @@ class MachineEstimator(RivalEstimator):
         check_choice(self, "solver", ("auto", "alternating", "adam"))
         check_number(self, "tol", float, 0.0)
 
-    def _family(self) -> Machines:
+    def _family(self, rows: Rows) -> Machines:
         return Machines(int(self.order), int(self.rank))
 
     def _suits_exact_solves(self, rows: Rows) -> bool:
-        return self._family().sizes(rows.z.shape[1], 1)[0] <= JOINT_LIMIT
+        return self._family(rows).sizes(rows.z.shape[1], 1)[0] <= JOINT_LIMIT
 
     def _keep(self, models: list[list[FactorizationMachine]]) -> None:
         machine = mean_machine([side_by_side(list(each)) for each in zip(*models, strict=True)])

@@ -32,7 +32,7 @@ class NetworkEstimator(RivalEstimator):
                 f"Got {widths!r} instead."
             )
 
-    def _family(self) -> Networks:
+    def _family(self, rows: Rows) -> Networks:
         return Networks(tuple(int(k) for k in self.hidden), self.activation, bool(self.batch_norm))
 
     def _suits_exact_solves(self, rows: Rows) -> bool:

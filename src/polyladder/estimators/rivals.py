@@ -54,7 +54,7 @@ class RivalEstimator(JobEstimator):
         check_number(self, "learning_rate", float, 0.0, open_low=True)
         check_fraction(self, "validation_fraction")
 
-    def _family(self) -> Family:
+    def _family(self, rows: Rows) -> Family:
         raise NotImplementedError
 
     def _suits_exact_solves(self, rows: Rows) -> bool:
@@ -91,7 +91,7 @@ class RivalEstimator(JobEstimator):
                 dropout=float(getattr(self, "dropout", 0.0)),
                 learning_rate=float(self.learning_rate),
                 seed=seed,
-                family=self._family(),
+                family=self._family(rows),
             )
             for seed in seeds_from(self.random_state, count)
         ]

@@ -121,7 +121,7 @@ def fit_kernel(
     *,
     loss: LossName = "squared",
     alpha: Alpha = "auto",
-    strength: float | Tensor = 3.0,
+    strength: float | Tensor = 1.0,
     weight: Tensor | None = None,
     steps: int = 100,
     tolerance: float = 1e-4,

@@ -77,7 +77,7 @@ def to_arviz(posterior: Mapping[str, Tensor], **groups: Mapping[str, Tensor]) ->
         import arviz
     except ImportError as error:
         raise ImportError("to_arviz needs ArviZ; install it with pip install 'polyladder[bayes]'.") from error
-    arrays = {
+    arrays: dict[str, Any] = {
         group: {name: t.detach().cpu().numpy() for name, t in named.items()}
         for group, named in {"posterior": posterior, **groups}.items()
     }
