@@ -5,14 +5,14 @@ Test RMSE and processor seconds a fit, on one thread: all 20 splits of the sets 
 10,000, 2 of the largest. One JSON line a fit goes to benchmarks/results/five_models.jsonl.
 
 Run:  python benchmarks/five_models.py run [--only DATA,DATA] [--models M ...]   (POLYLADDER_DATA names the data folder)
-      python benchmarks/five_models.py show
+      python benchmarks/five_models.py show | paste     (paste: into docs/rivals.md)
 """
 
 from __future__ import annotations
 
 import argparse
 
-from published_splits import RESULTS, cell, collected, run
+from published_splits import DOCS, RESULTS, cell, collected, paste, run
 
 from polyladder import LPNNRegressor
 from polyladder.estimators.factorization_machine import FactorizationMachineRegressor
@@ -56,7 +56,7 @@ def table() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["run", "show"])
+    parser.add_argument("action", choices=["run", "show", "paste"])
     parser.add_argument("--only", help="data sets, separated by commas")
     parser.add_argument("--models", nargs="+", default=list(MODELS), choices=list(MODELS))
     arguments = parser.parse_args()
@@ -67,6 +67,8 @@ def main() -> None:
         for most in (1, 2, 5, 20):
             for name in names:
                 run(STORE, chosen, [name], min(most, SETS[name]))
+    elif arguments.action == "paste":
+        paste(DOCS / "rivals.md", "five models", table())
     print(table())
 
 

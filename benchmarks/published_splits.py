@@ -18,6 +18,7 @@ import torch
 from polyladder import __version__, load_dataset
 
 RESULTS = Path(__file__).parent / "results"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
 def read(store: Path) -> list[dict[str, Any]]:
@@ -68,6 +69,12 @@ def collected(store: Path) -> dict[tuple[str, str], list[dict[str, Any]]]:
     for row in read(store):
         found.setdefault((row["dataset"], row["model"]), []).append(row)
     return found
+
+
+def paste(page: Path, name: str, table: str) -> None:
+    """Replace what stands between <!-- name --> and <!-- end --> of a page."""
+    before, rest = page.read_text().split(f"<!-- {name} -->\n")
+    page.write_text(f"{before}<!-- {name} -->\n{table}\n<!-- end -->{rest[rest.index('<!-- end -->') + 12 :]}")
 
 
 def cell(rows: list[dict[str, Any]] | None) -> str:

@@ -5,7 +5,7 @@ Test RMSE over the published splits with untuned defaults, beside the figures of
 about 5, which took 0.2 to 6.8 seconds a fit. One JSON line a fit goes to benchmarks/results/relatives.jsonl.
 
 Run:  python benchmarks/relatives.py run [--splits N]     (POLYLADDER_DATA names the data folder)
-      python benchmarks/relatives.py show
+      python benchmarks/relatives.py show | paste     (paste: into docs/rivals.md)
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from published_splits import RESULTS, cell, collected, run
+from published_splits import DOCS, RESULTS, cell, collected, paste, run
 
 from polyladder.estimators.factorization_machine import FactorizationMachineRegressor
 from polyladder.estimators.polynomial_kernel import PolynomialKernelRegressor
@@ -51,11 +51,13 @@ def table() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["run", "show"])
+    parser.add_argument("action", choices=["run", "show", "paste"])
     parser.add_argument("--splits", type=int, help="only the first so many")
     arguments = parser.parse_args()
     if arguments.action == "run":
         run(STORE, MODELS, SETS, arguments.splits)
+    elif arguments.action == "paste":
+        paste(DOCS / "rivals.md", "relatives", table())
     print(table())
 
 
