@@ -1,4 +1,4 @@
-"""Draw rivals.svg from the stored results: five models relative to the ladder, and relatives beside the classic fits."""
+"""Draw rivals.svg from the stored results: five models relative to the ladder, relatives beside the classic fits."""
 
 from __future__ import annotations
 

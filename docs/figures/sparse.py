@@ -17,15 +17,22 @@ mpl.rcParams.update({"svg.hashsalt": "sparse", "font.size": 9, "axes.spines.top"
 COLUMNS = (1_000, 3_000, 10_000, 30_000, 100_000)
 ROWS = 20_000
 ONE_FIT = """
-import sys, torch
-from sparse_fit import peak, rows
+import re, sys, torch
+from pathlib import Path
+from sparse_fit import rows
 from polyladder import LPNNRegressor
+
+def memory(name):
+    return int(re.search(name + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
+
 torch.set_num_threads(1)
+model = LPNNRegressor(order=3, max_iter=1, random_state=0)
+model.fit(*rows(2000, 200, 20))  # loads the libraries that a first fit needs
 X, y = rows(int(sys.argv[1]), int(sys.argv[2]), 20)
-LPNNRegressor(order=3, max_iter=1, random_state=0).fit(X[:2000], y[:2000])  # libraries that a first fit loads
-before = peak()
-LPNNRegressor(order=3, max_iter=1, random_state=0).fit(X, y)
-print(peak() - before)
+before = memory("VmRSS")
+Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+model.fit(X, y)
+print(memory("VmHWM") - before)
 """
 
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from polyladder.report.display import plot_pair as plot_pair
     from polyladder.report.display import plot_predictions as plot_predictions
     from polyladder.report.display import plot_residuals as plot_residuals
+    from polyladder.report.display import plot_trace as plot_trace
     from polyladder.report.page import write_report as write_report
     from polyladder.training.alternating import fit_alternating as fit_alternating
     from polyladder.training.diagnostics import effective_sample_size as effective_sample_size
@@ -110,6 +111,7 @@ _HOME = {
     "plot_pair": "report.display",
     "plot_predictions": "report.display",
     "plot_residuals": "report.display",
+    "plot_trace": "report.display",
     "sample_gibbs": "training.gibbs",
     "shallower": "polynomial.shallower",
     "split_rhat": "training.diagnostics",

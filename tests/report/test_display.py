@@ -8,8 +8,15 @@ mpl.use("Agg")
 
 from matplotlib import pyplot as plt
 
-from polyladder import LPNNRegressor
-from polyladder.report.display import plot_curve, plot_order_path, plot_pair, plot_predictions, plot_residuals
+from polyladder import BayesianLPNNRegressor, LPNNRegressor
+from polyladder.report.display import (
+    plot_curve,
+    plot_order_path,
+    plot_pair,
+    plot_predictions,
+    plot_residuals,
+    plot_trace,
+)
 from tests.report import models
 
 
@@ -117,3 +124,15 @@ def test_what_cannot_be_drawn_is_refused():
     classifier, X, y = models.make("two classes")
     with pytest.raises(TypeError, match="must predict numbers"):
         plot_residuals(classifier, X, y)
+
+
+def test_trace_has_a_line_a_chain_whose_median_is_the_prediction():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = X[:, 0] * X[:, 1]
+    model = BayesianLPNNRegressor(order=2, width=3, chains=3, warmup=5, draws=9, guard=False, random_state=0).fit(X, y)
+    lines = plot_trace(model, X, row=4).get_lines()
+    draws = np.concatenate([line.get_ydata() for line in lines])
+    assert [len(line.get_ydata()) for line in lines] == [9, 9, 9]
+    assert np.median(draws) * y.std() + y.mean() == pytest.approx(model.predict(X[4:5])[0], rel=1e-9)
+    with pytest.raises(ValueError, match="Bayesian one; got LPNNRegressor"):
+        plot_trace(LPNNRegressor(), X)

@@ -128,6 +128,33 @@ def plot_order_path(estimator: Any, ax: Any = None) -> Any:
     return tidied(ax)
 
 
+def plot_trace(estimator: Any, rows: Any, row: int = 0, output: int = 0, ax: Any = None) -> Any:
+    """Draw one prediction of a posterior, draw after draw, a line a chain: chains that agree cannot be told apart.
+
+    A prediction and not a weight, since units may be permuted and rescaled.
+
+    Args:
+        estimator: a fitted Bayesian estimator.
+        rows: a table.
+        row: which of its rows.
+        output: which target, or which class's latent output.
+        ax: matplotlib axes; new ones by default.
+
+    Returns:
+        The axes. Outputs are standardized targets, or latent values of classes.
+    """
+    posterior = getattr(estimator, "posterior_", None)
+    if posterior is None:
+        raise ValueError(f"estimator must be a fitted Bayesian one; got {type(estimator).__name__}.")
+    f = posterior.weights(estimator._transformed(rows)[row : row + 1])[:, 0, output]
+    ax = axes(ax)
+    for i, chain in enumerate(f.reshape(posterior.chains, -1)):
+        ax.plot(range(1, len(chain) + 1), chain.numpy(), linewidth=0.9, alpha=0.8, label=f"chain {i + 1}")
+    ax.set(xlabel="draw", ylabel="output")
+    ax.legend(frameon=False, fontsize="small")
+    return tidied(ax)
+
+
 def axes(ax: Any) -> Any:
     """The axes given, or new ones."""
     try:
