@@ -27,7 +27,8 @@ def five(axis: plt.Axes) -> None:
     found = collected(five_models.STORE)
     by_split = {key: {row["split"]: row["rmse"] for row in rows} for key, rows in found.items()}
     names = list(five_models.SETS)
-    for model, color in COLORS.items():
+    # A lane a model, so that equal results do not hide each other.
+    for lane, (model, color) in zip(np.linspace(-0.28, 0.28, len(COLORS)), COLORS.items(), strict=True):
         ratios = []
         for name in names:
             ours, theirs = by_split.get((name, "LPNN"), {}), by_split.get((name, model), {})
@@ -35,7 +36,7 @@ def five(axis: plt.Axes) -> None:
             means = [np.mean([own[split] for split in both]) if both else np.nan for own in (theirs, ours)]
             ratios.append(means[0] / means[1])
         marker = "D" if model == "LPNN" else "o"
-        axis.plot(ratios, range(len(names)), marker, color=color, label=model, markersize=5)
+        axis.plot(ratios, np.arange(len(names)) + lane, marker, color=color, label=model, markersize=5)
     axis.axvline(1, color=COLORS["LPNN"], linewidth=0.8)
     axis.set(xscale="log", xlabel="test RMSE / that of LPNN", yticks=range(len(names)))
     axis.set_yticklabels([SHORT.get(name, name) for name in names])
@@ -49,9 +50,11 @@ def five(axis: plt.Axes) -> None:
 def against_classic(axis: plt.Axes) -> None:
     """RMSE over that of the classic coordinate descent."""
     found = collected(relatives.STORE)
-    for model, color in zip(relatives.MODELS, ("#5aae61", "#1b7837", "#c2a5cf", "#7b3294"), strict=True):
+    colors = ("#5aae61", "#1b7837", "#c2a5cf", "#7b3294")
+    for lane, model, color in zip(np.linspace(-0.24, 0.24, 4), relatives.MODELS, colors, strict=True):
         means = [np.mean([row["rmse"] for row in found[name, model]]) for name in relatives.SETS]
-        axis.plot(np.divide(means, relatives.CLASSIC[model]), range(len(means)), "o", color=color, label=model)
+        ratios = np.divide(means, relatives.CLASSIC[model])
+        axis.plot(ratios, np.arange(len(means)) + lane, "o", color=color, label=model, markersize=5)
     axis.axvline(1, color="#777777", linewidth=0.8)
     axis.set(xlim=(0, 1.1), xlabel="test RMSE / that of coordinate descent", yticks=range(len(relatives.SETS)))
     axis.set_yticklabels([SHORT.get(name, name) for name in relatives.SETS])
@@ -61,7 +64,7 @@ def against_classic(axis: plt.Axes) -> None:
 
 
 def main() -> None:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 4.2), layout="constrained")
     five(left)
     against_classic(right)
     figure.savefig(HERE / "rivals.svg", metadata={"Date": None})

@@ -299,7 +299,7 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
     >>> from sklearn.datasets import make_friedman1
     >>> from polyladder import BayesianLPNNRegressor
     >>> X, y = make_friedman1(300, noise=1.0, random_state=0)
-    >>> model = BayesianLPNNRegressor(chains=2, random_state=0).fit(X[:200], y[:200])
+    >>> model = BayesianLPNNRegressor(order=4, chains=2, random_state=0).fit(X[:200], y[:200])
     >>> low, high = model.predict_interval(X[200:], level=0.9)
     >>> bool(0.8 < ((low < y[200:]) & (y[200:] < high)).mean() < 1)
     True

@@ -441,18 +441,34 @@ const Ladder = (() => {
     return guard ? Math.min(Math.max(value, guard.low[output]), guard.high[output]) : value;
   }
 
-  function held(rule, values, output) {
-    const found = new Float64Array(values.length);
-    for (let s = 0; s < values.length; s++) found[s] = hold(rule.guard, output, values[s]);
-    return found;
+  /**
+   * Which draws of a posterior are believed: those whose outputs all lie in the guard's range; all, where none does.
+   * `raw` holds all outputs of all draws.
+   */
+  function believed(rule, raw, outputs) {
+    const all = Array.from({ length: raw.length / outputs }, (_, s) => s);
+    if (!rule.guard) return all;
+    const { low, high } = rule.guard;
+    const inside = all.filter((s) => {
+      for (let o = 0; o < outputs; o++) {
+        const value = raw[s * outputs + o];
+        if (!(value >= low[o] && value <= high[o])) return false;
+      }
+      return true;
+    });
+    return inside.length ? inside : all;
   }
 
   /**
-   * The middle of the draws' values of one output: their mean, then guarded; or the median of the guarded ones, which is
-   * one of them (of an even number the lower of the two in the middle).
+   * The middle of the draws' values of one output: their mean, then guarded; or the median of those that are believed,
+   * which is one of them (of an even number the lower of the two in the middle).
    */
-  function center(rule, values, output) {
-    if (rule.combine === "median") return held(rule, values, output).sort()[(values.length - 1) >> 1];
+  function center(rule, raw, outputs, output) {
+    if (rule.combine === "median") {
+      const values = Float64Array.from(believed(rule, raw, outputs), (s) => hold(rule.guard, output, raw[s * outputs + output]));
+      return values.sort()[(values.length - 1) >> 1];
+    }
+    const values = pick(raw, outputs, output);
     let sum = 0;
     for (let s = 0; s < values.length; s++) sum += values[s];
     return hold(rule.guard, output, sum / values.length);
@@ -479,13 +495,15 @@ const Ladder = (() => {
   }
 
   /**
-   * The central interval that leaves out `tail` on either side: the guarded values of the draws at z, each with its own
-   * noise. `fine` and `near` as for `mixtureQuantile`.
+   * The central interval that leaves out `tail` on either side: the values of the believed draws at z, each with its own
+   * noise. `raw` holds all outputs of all draws; `fine` and `near` as for `mixtureQuantile`.
    */
-  function interval(rule, values, noise, z, output, tail, { fine = false, near = null } = {}) {
-    const means = held(rule, values, output);
-    const scales = noiseScales(noise, z, output);
-    const degrees = pick(noise.degrees, noise.outputs, output);
+  function interval(rule, raw, noise, z, output, tail, { fine = false, near = null } = {}) {
+    const chosen = believed(rule, raw, noise.outputs);
+    const of = (values) => Float64Array.from(chosen, (s) => values[s]);
+    const means = of(pick(raw, noise.outputs, output)).map((value) => hold(rule.guard, output, value));
+    const scales = of(noiseScales(noise, z, output));
+    const degrees = of(pick(noise.degrees, noise.outputs, output));
     return [tail, 1 - tail].map((q, i) => mixtureQuantile(means, scales, degrees, q, fine, near ? near[i] : means[0]));
   }
 
@@ -549,7 +567,7 @@ const Ladder = (() => {
       for (let s = 0; s < draws; s++) addProbit(sum, raw.subarray(s * outputs, (s + 1) * outputs), rule, cdf);
       return { raw, probabilities: sum.map((p) => p / draws) };
     }
-    const values = Array.from({ length: outputs }, (_, i) => center(rule, pick(raw, outputs, i), i));
+    const values = Array.from({ length: outputs }, (_, i) => center(rule, raw, outputs, i));
     return rule.task === "classification" ? { raw, values, probabilities: probabilities(values, rule.link) } : { raw, values };
   }
 
@@ -591,7 +609,7 @@ const Ladder = (() => {
       return found;
     };
     const value = (t) => shown(rule, combine(model, rule, at(t), false), output);
-    return { exact, a: null, all, value, at: (t) => pick(at(t), model.outputs, output) };
+    return { exact, a: null, all, value, at };
   }
 
   /**
@@ -710,7 +728,7 @@ const Ladder = (() => {
 
   return {
     decode, ladder, thinned, evaluate, gradient, line, horner, derivative, bisect, roots, column, forward, backward, slope, transform,
-    normal, student, mixtureQuantile, falsePosition, hold, center, interval, pick, probabilities, predict, shown, curve, extremes, solve, samples,
+    normal, student, mixtureQuantile, falsePosition, hold, believed, center, interval, pick, probabilities, predict, shown, curve, extremes, solve, samples,
   };
 })();
 

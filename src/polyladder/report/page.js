@@ -46,14 +46,14 @@
   const valueOf = (answer) => Ladder.shown(rule, answer, state.output);
 
   /** The error band around a value: around the center, or of the draws with their noise. */
-  function bandOf(value, z, drawValues, options) {
+  function bandOf(value, z, raw, options) {
     if (data.band.kind === "residuals") {
       const half = data.band.half[Math.min(state.output, data.band.half.length - 1)];
       return [value - half, value + half];
     }
     if (data.band.kind !== "draws") return null;
     const tail = (1 - data.band.level / 100) / 2;
-    return Ladder.interval(rule, drawValues(), noise, z, state.output, tail, options);
+    return Ladder.interval(rule, raw(), noise, z, state.output, tail, options);
   }
 
   function compute() {
@@ -70,7 +70,7 @@
         col.categories.forEach((_, j) => (z[col.at + j] = j === k ? 1 : 0));
         const answer = Ladder.predict(charted, rule, z, false);
         const y = valueOf(answer);
-        const band = bandOf(y, z, () => Ladder.pick(answer.raw, model.outputs, state.output));
+        const band = bandOf(y, z, () => answer.raw);
         const total = col.density ? col.density.counts.reduce((a, b) => a + b, 0) : 0;
         return { name, y, low: band?.[0], high: band?.[1], share: total ? col.density.counts[k] / total : 0 };
       });
@@ -129,12 +129,14 @@
       const held = rule.guard && (value <= rule.guard.low[row] || value >= rule.guard.high[row]);
       return (i) => (held ? 0 : mean(columns[i].at));
     }
-    // Draws that the guard holds do not move. The middle of the others' slopes says more than that of the one draw which
-    // happens to be the median.
-    const held = Ladder.pick(state.answer.raw, model.outputs, row).map((v) => Number(Ladder.hold(rule.guard, row, v) !== v));
+    // Draws that the guard holds do not move. The middle of the believed draws' slopes says more than that of the one draw
+    // which happens to be the median.
+    const values = Ladder.pick(state.answer.raw, model.outputs, row);
+    const chosen = Ladder.believed(rule, state.answer.raw, model.outputs);
     return (i) => {
-      const each = Ladder.pick(raw, model.inputs, columns[i].at).map((g, s) => (held[s] ? 0 : g));
-      return Float64Array.from(each).sort()[(each.length - 1) >> 1];
+      const each = Ladder.pick(raw, model.inputs, columns[i].at);
+      const moving = Float64Array.from(chosen, (s) => (Ladder.hold(rule.guard, row, values[s]) === values[s] ? each[s] : 0));
+      return moving.sort()[(moving.length - 1) >> 1];
     };
   }
 
@@ -234,7 +236,7 @@
     box.replaceChildren(show(value), data.unit && !classes ? make("small", {}, ` ${data.unit}`) : "");
     box.classList.toggle("long", show(value).length > 8);
     box.dataset.value = String(value);
-    const band = bandOf(value, state.z, () => Ladder.pick(state.answer.raw, model.outputs, state.output), { fine: true });
+    const band = bandOf(value, state.z, () => state.answer.raw, { fine: true });
     const text = $("answer-band");
     if (band) {
       const from = data.band.kind === "draws" ? `${data.band.level} % interval of the posterior` : `${data.band.level} % of ${data.band.source} are this close`;
