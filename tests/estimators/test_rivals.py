@@ -70,9 +70,9 @@ def sparse_rows(n: int = 300, columns: int = 100_000) -> tuple[Any, np.ndarray[A
 @pytest.mark.parametrize(
     "model",
     [
-        LPNNRegressor(order=2, width=2, max_iter=40, batch_size=32, learning_rate=0.02, random_state=0),
-        FactorizationMachineRegressor(rank=2, max_iter=40, batch_size=32, learning_rate=0.02, random_state=0),
-        PolynomialKernelRegressor(degree=2, rank=2, max_iter=40, batch_size=32, learning_rate=0.02, random_state=0),
+        LPNNRegressor(order=2, width=2, max_iter=15, batch_size=32, learning_rate=0.05, random_state=0),
+        FactorizationMachineRegressor(rank=2, max_iter=15, batch_size=32, learning_rate=0.05, random_state=0),
+        PolynomialKernelRegressor(degree=2, rank=2, max_iter=15, batch_size=32, learning_rate=0.05, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
