@@ -42,15 +42,16 @@ MODELS = {
 
 
 def table() -> str:
-    """Markdown: RMSE, its standard error over the splits, and processor seconds a fit."""
+    """Markdown: RMSE, its standard error over the splits, and processor seconds a fit; what all models have in common."""
     found = collected(STORE)
     lines = ["| data (splits) | " + " | ".join(MODELS) + " |", "|---" * (len(MODELS) + 1) + "|"]
     for name, splits in SETS.items():
-        cells = []
-        for model in MODELS:
-            rows = found.get((name, model), [])
-            cells.append(cell(rows) + (f", {len(rows)} splits" if 0 < len(rows) != splits else ""))
-        lines.append(f"| {name} ({splits}) | " + " | ".join(cells) + " |")
+        by_model = [found.get((name, model), []) for model in MODELS]
+        # Splits differ more than models do: only those that all models were run on are compared.
+        common = set.intersection(*({row["split"] for row in rows} for rows in by_model))
+        cells = [cell([row for row in rows if row["split"] in common]) for rows in by_model]
+        count = f"{splits}" if len(common) == splits else f"{len(common)} of {splits}"
+        lines.append(f"| {name} ({count}) | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
