@@ -42,7 +42,7 @@ MODELS = {
 
 
 def table() -> str:
-    """Markdown: RMSE, its standard error over the splits, and processor seconds a fit, on splits that all were run on."""
+    """Markdown: RMSE, its standard error and processor seconds a fit, over the splits that all models were run on."""
     found = collected(STORE)
     lines = ["| data (splits) | " + " | ".join(MODELS) + " |", "|---" * (len(MODELS) + 1) + "|"]
     for name, splits in SETS.items():
