@@ -60,6 +60,11 @@ def test_more_settings_keep_those_that_were_there_before():
     assert len(every.settings(model, every.columns[0])) == 4
 
 
+def test_a_list_of_settings_is_searched_as_it_stands():
+    d = small(TEXT.replace("grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }", "grid = [{ l2 = 1.0 }, { dropout = 0.5 }]"))
+    assert d.settings(d.models[0], d.columns[0]) == [{"l2": 1.0}, {"dropout": 0.5}]
+
+
 def test_networks_search_the_same_settings():
     d = small()
     assert d.settings(d.models[0], d.columns[0]) == d.settings(d.models[2], d.columns[0])

@@ -17,6 +17,8 @@ RUNNERS = ("network", "estimator", "activations", "sampling")
 SPLITS = ("published", "random", "drawn")
 
 Options = dict[str, Any]
+Grid = dict[str, list[Any]] | list[Options]
+"""Options with the values that each may take, all combinations of which are searched; or a list of settings."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Model:
         name: its head.
         runner: what fits it: one of `RUNNERS`.
         options: what the runner is told, the same for every setting.
-        grid: options to search, each with its values.
+        grid: settings to search.
         columns: what one column overrides, by the column's label: options, or a ``grid`` and ``while_selecting``.
         while_selecting: options that differ while settings are compared; the last fit does not use them.
         polynomial: whether it takes part in the comparison of polynomial models.
@@ -58,7 +60,7 @@ class Model:
     name: str
     runner: str
     options: Options
-    grid: dict[str, list[Any]]
+    grid: Grid
     columns: dict[str, Options]
     while_selecting: Options
     polynomial: bool
@@ -151,12 +153,20 @@ class Declaration:
         A larger number adds settings to those that were searched before.
         """
         grid = model.inside(column.label).grid
-        names, values = list(grid), list(grid.values())
-        every = [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(*values)]
+        every = grid if isinstance(grid, list) else combinations(grid)
         if column.settings is None or column.settings >= len(every):
             return every
         order = np.random.RandomState(self.seed).permutation(len(every))
         return [every[i] for i in order[: column.settings]]
+
+
+def combinations(grid: dict[str, list[Any]]) -> list[Options]:
+    """Every choice of one value an option.
+
+    >>> combinations({"l2": [0.0, 1.0], "rank": [8]})
+    [{'l2': 0.0, 'rank': 8}, {'l2': 1.0, 'rank': 8}]
+    """
+    return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*grid.values())]
 
 
 def declared(name: str) -> Declaration:
