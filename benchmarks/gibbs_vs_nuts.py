@@ -2,9 +2,9 @@
 
 A small ladder with Gaussian noise, Gamma priors on the blocks' precisions and on the noise's. What counts are
 predictions at the training rows: weights are not identified. NUTS gets non-centered weights, which suits it, compiled
-code and its usual target acceptance; compilation is not counted. Chains start at random. NUTS runs 4 chains one after the
-other; Gibbs 4 and again 64, which share their programs, with as many draws in all. Counted are processor seconds from the
-first warm-up sweep to the last draw. NUTS takes NumPyro:
+code and its usual target acceptance; compilation is not counted. Chains start at random. NUTS runs 4 chains one after
+the other; Gibbs 4 and again 64, which share their programs, with as many draws in all. Counted are processor seconds
+from the first warm-up sweep to the last draw. NUTS takes NumPyro:
 
     pip install numpyro
 

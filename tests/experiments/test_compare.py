@@ -56,6 +56,22 @@ def test_a_model_that_blew_up_is_beaten_by_the_sign_test():
     assert not significantly_better(good, cell([math.inf, *[0.5] * 5]))
 
 
+def test_our_own_recipes_do_not_compete_for_bold_print():
+    text = TEXT.replace('metric = "rmse"', 'metric = "rmse"\ncompare = "rows"')
+    ours = text.replace('name = "FFR"', 'name = "FFR"\nours = true')
+    for source, expected in ((text, "FFR"), (ours, "FM")):
+        d = small(source)
+        rows = {}
+        for column in d.columns:
+            for number, model in enumerate(d.models):
+                for setting in d.settings(model, column):
+                    for split in range(column.splits):
+                        for selection, found in ((d.selection, {"folds": [1.0]}), (None, {"value": number + split})):
+                            key = task(d, column, model, setting, split, selection).key
+                            rows[key] = {"key": key, **found}
+        assert compare(d, rows).bold == {("diabetes", expected)}
+
+
 def test_the_best_and_all_that_tie_with_it():
     base = random.normal(5, 1, size=20)
     noise = random.normal(0, 0.1, size=20)

@@ -61,7 +61,9 @@ def test_more_settings_keep_those_that_were_there_before():
 
 
 def test_a_list_of_settings_is_searched_as_it_stands():
-    d = small(TEXT.replace("grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }", "grid = [{ l2 = 1.0 }, { dropout = 0.5 }]"))
+    d = small(
+        TEXT.replace("grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }", "grid = [{ l2 = 1.0 }, { dropout = 0.5 }]")
+    )
     assert d.settings(d.models[0], d.columns[0]) == [{"l2": 1.0}, {"dropout": 0.5}]
 
 

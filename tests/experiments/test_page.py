@@ -51,6 +51,30 @@ def test_markdown_shows_ours_the_papers_marks_and_verdicts():
     ]
 
 
+OURS = """
+[[model]]
+name = "our recipe"
+ours = true
+estimator = { class = "LPNNRegressor" }
+
+[published]"""
+
+
+def test_our_recipe_is_set_beside_the_papers_ladder_and_our_rival():
+    d = small(TEXT.replace("\n[published]", OURS))
+    steady = compare(d, filled(d, lambda model, split: 40.0 + model + split))
+    assert verdicts(steady)[2:] == [
+        "our recipe, beside the paper's LPNN: lower in diabetes.",
+        "our recipe, beside FFR by a paired t-test: worse in diabetes.",
+    ]
+    noisy = compare(d, filled(d, lambda model, split: 60.0 + model * (split - 1)))
+    assert verdicts(noisy)[2:] == [
+        "our recipe, beside the paper's LPNN: not lower in diabetes.",
+        "our recipe, beside FFR by a paired t-test: not told apart in diabetes.",
+    ]
+    assert all("our recipe" not in line for line in verdicts(compare(d, {})))
+
+
 def test_what_was_not_run_is_said():
     d = small()
     assert "not run" in markdown(compare(d, {}))[2]
@@ -86,7 +110,7 @@ def test_dot_plots_have_a_dot_for_each_split():
 def test_depth_curves_have_a_point_for_each_depth():
     d = declared("table_4")
     drawing = depth_curves(compare(d, filled(d, lambda model, split: 5.0 + 0.1 * model + 0.01 * split)))
-    assert count(drawing, "^dot c4$") == 20
+    assert count(drawing, "^dot c4$") == 25
     assert count(drawing, "^ring paper$") == 20
 
 

@@ -93,7 +93,7 @@ def compare(d: Declaration, rows: Mapping[str, Row]) -> Comparison:
     cells = {(c.label, m.name): gathered(d, c, m, rows) for c in d.columns for m in d.models}
     bold, underlined = set(), set()
     for column in d.columns:
-        rivals = [m.name for m in d.models if m.polynomial or d.compare == "rows"]
+        rivals = [m.name for m in d.models if m.polynomial or (d.compare == "rows" and not m.ours)]
         if d.compare != "none":
             bold |= {(column.label, name) for name in best_of({n: cells[column.label, n] for n in rivals})}
         if len(d.better_than) == 2:
@@ -129,6 +129,15 @@ def significantly_better(first: Cell, second: Cell) -> bool:
     """Whether the first cell has the lower mean and a paired t-test tells the two apart."""
     p = paired_p(first, second)
     return first.mean < second.mean and p is not None and p < LEVEL
+
+
+def verdict(first: Cell, second: Cell) -> str:
+    """What the paired t-test says of the first cell beside the second; empty where one is not measured in full."""
+    if not (first.complete and second.complete):
+        return ""
+    if significantly_better(first, second):
+        return "better"
+    return "worse" if significantly_better(second, first) else "not told apart"
 
 
 def paired_p(first: Cell, second: Cell) -> float | None:

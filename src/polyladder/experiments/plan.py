@@ -81,7 +81,9 @@ class Task:
         inputs = 2 if self.data in DRAWN else find_entry(self.data).features
         widths = self.options.get("hidden") or [self.options.get("width", 100)] * self.options.get("layers", 2)
         weights = sum(k * (q + inputs) for q, k in zip([inputs, *widths], widths, strict=False))
-        return float(rows * self.fits * self.options["epochs"] * (3e-6 + 2e-10 * weights))
+        passes = rows * self.options["epochs"]
+        # A step of a small network takes as long as starting its operations, however few its rows.
+        return float(passes * self.fits * (3e-6 + 2e-10 * weights) + passes / self.options["batch_size"] * 2e-3)
 
 
 Group = tuple[Task, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyladder.experiments.compare import Cell, Comparison, from_paper
+from polyladder.experiments.compare import Cell, Comparison, from_paper, verdict
 from polyladder.experiments.declare import METRICS, Declaration, Departure
 from polyladder.experiments.store import Row
 
@@ -125,17 +125,37 @@ def markdown_notes(d: Declaration) -> list[str]:
 
 
 def verdicts(comparison: Comparison) -> list[str]:
-    """A sentence for each model of the paper: in how many columns it is better, as good, or worse than published."""
-    d, lines = comparison.declaration, []
+    """Sentences: each model beside the paper's figures for it, and our recipes beside the two that a table is about."""
+    d, cells, lines = comparison.declaration, comparison.cells, []
     for model in d.models:
-        found: dict[str, list[str]] = {}
-        for column in d.columns:
-            if said := from_paper(comparison.cells[column.label, model.name]):
-                found.setdefault(said, []).append(column.label)
-        if found:
-            words = [f"{said} in {', '.join(found[said])}" for said in ("better", "as good", "worse") if said in found]
-            lines.append(f"{model.name}, beside the paper's: {'; '.join(words)}.")
-    return lines
+        found = {c.label: from_paper(cells[c.label, model.name]) for c in d.columns}
+        lines.append(sentence(f"{model.name}, beside the paper's", found, ("better", "as good", "worse")))
+    for model in (m for m in d.models if m.ours and len(d.better_than) == 2):
+        ladder, rival = d.better_than
+        found = {c.label: beside_published(cells[c.label, model.name], cells[c.label, ladder]) for c in d.columns}
+        lines.append(sentence(f"{model.name}, beside the paper's {ladder}", found, ("lower", "not lower")))
+        found = {c.label: verdict(cells[c.label, model.name], cells[c.label, rival]) for c in d.columns}
+        words = ("better", "not told apart", "worse")
+        lines.append(sentence(f"{model.name}, beside {rival} by a paired t-test", found, words))
+    return [line for line in lines if line]
+
+
+def sentence(subject: str, found: Mapping[str, str], words: Sequence[str]) -> str:
+    """In which columns which word holds; empty if none does.
+
+    >>> sentence("it", {"a": "better", "b": "", "c": "better", "d": "worse"}, ("better", "worse"))
+    'it: better in a, c; worse in d.'
+    """
+    columns = {word: [label for label, said in found.items() if said == word] for word in words}
+    parts = [f"{word} in {', '.join(labels)}" for word, labels in columns.items() if labels]
+    return f"{subject}: {'; '.join(parts)}." if parts else ""
+
+
+def beside_published(ours: Cell, theirs: Cell) -> str:
+    """Whether the mean is lower than the figure that the paper printed for another model."""
+    if not ours.complete or theirs.published is None:
+        return ""
+    return "lower" if ours.mean < theirs.published[0] else "not lower"
 
 
 def terminal(comparison: Comparison) -> Table:
