@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import pytest
 
 from polyladder.experiments.compare import compare
-from polyladder.experiments.declare import declared, names
+from polyladder.experiments.declare import declared, names, only
 from polyladder.experiments.figures import activation_plots, depth_curves, dot_plots, histograms
 from polyladder.experiments.page import html_page, markdown_page
 from polyladder.experiments.plan import task
@@ -73,6 +73,7 @@ def test_our_recipe_is_set_beside_the_papers_ladder_and_our_rival():
         "our recipe, beside FFR by a paired t-test: not told apart in diabetes.",
     ]
     assert all("our recipe" not in line for line in verdicts(compare(d, {})))
+    assert verdicts(compare(only(d, "/our recipe"), filled(d))) == []
 
 
 def test_what_was_not_run_is_said():

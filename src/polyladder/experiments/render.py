@@ -130,7 +130,9 @@ def verdicts(comparison: Comparison) -> list[str]:
     for model in d.models:
         found = {c.label: from_paper(cells[c.label, model.name]) for c in d.columns}
         lines.append(sentence(f"{model.name}, beside the paper's", found, ("better", "as good", "worse")))
-    for model in (m for m in d.models if m.ours and len(d.better_than) == 2):
+    # A part of a table may lack them.
+    there = len(d.better_than) == 2 and {m.name for m in d.models}.issuperset(d.better_than)
+    for model in (m for m in d.models if m.ours and there):
         ladder, rival = d.better_than
         found = {c.label: beside_published(cells[c.label, model.name], cells[c.label, ladder]) for c in d.columns}
         lines.append(sentence(f"{model.name}, beside the paper's {ladder}", found, ("lower", "not lower")))
