@@ -66,6 +66,9 @@ def test_scales_come_from_training_rows_alone():
     assert (inside[:, 2] == 0).all()
     whole = prepared(fit(features, features[:, 0]), "whole").x[:20]
     assert (float(whole.mean()), float(whole.std(correction=0))) == pytest.approx((0, 1), abs=1e-5)
+    ranged = prepared(fit(features, features[:, 0]), "range").x[:20]
+    torch.testing.assert_close(ranged[:, :2].amax(0), torch.ones(2))
+    torch.testing.assert_close(ranged[:, :2].amin(0), -torch.ones(2))
     assert torch.equal(prepared(fit(features, features[:, 0]), "none").x, torch.from_numpy(features).float())
 
 

@@ -74,13 +74,17 @@ def prepared(fit: Fit, scaling: str) -> Prepared:
 
     Args:
         fit: the rows.
-        scaling: ``"standard"`` scales each column by itself, ``"whole"`` all of them by one mean and one deviation, as
-            suits pixels, ``"none"`` leaves them.
+        scaling: ``"standard"`` gives each column mean 0 and deviation 1; ``"range"`` maps it to [-1, 1], so that rare
+            ones in a column of zeros do not become large numbers; ``"whole"`` takes one mean and one deviation for all
+            columns, as suits pixels; ``"none"`` leaves them.
     """
     inside = fit.features[fit.train]
     mean, deviation = np.zeros(1), np.ones(1)
     if scaling == "standard":
         mean, deviation = inside.mean(0), inside.std(0)
+    elif scaling == "range":
+        low, high = inside.min(0), inside.max(0)
+        mean, deviation = (low + high) / 2, (high - low) / 2
     elif scaling == "whole":
         mean, deviation = inside.mean(keepdims=True)[0], inside.std(keepdims=True)[0]
     deviation = np.where(deviation > 0, deviation, 1.0)
