@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polyladder.experiments.declare import Declaration, checked
+from polyladder.experiments.plan import task
 
 TEXT = """
 title = "A small table"
@@ -56,3 +57,17 @@ def small(text: str = TEXT) -> Declaration:
     import tomllib
 
     return checked(tomllib.loads(text), "small")
+
+
+def filled(d, value=lambda model, split: 50.0 + 5 * model + split):
+    """Rows for every last fit of a declaration, with all settings equally good."""
+    rows = {}
+    for column in d.columns:
+        for number, model in enumerate(d.models):
+            for setting in d.settings(model, column):
+                for split in range(column.splits):
+                    each = task(d, column, model, setting, split, d.selection)
+                    rows[each.key] = {"key": each.key, "folds": [1.0]}
+                    last = task(d, column, model, setting, split, None)
+                    rows[last.key] = {"key": last.key, "model": model.name, "value": value(number, split)}
+    return rows

@@ -7,7 +7,7 @@ from scipy import stats
 from polyladder.experiments.compare import Cell, best_of, compare, from_paper, paired_p, significantly_better
 from polyladder.experiments.plan import task
 from polyladder.experiments.scores import packed, score, unpacked
-from tests.experiments.small import TEXT, small
+from tests.experiments.small import TEXT, filled, small
 
 
 def cell(values, published=None, rows=None):
@@ -61,15 +61,7 @@ def test_our_own_recipes_do_not_compete_for_bold_print():
     ours = text.replace('name = "FFR"', 'name = "FFR"\nours = true')
     for source, expected in ((text, "FFR"), (ours, "FM")):
         d = small(source)
-        rows = {}
-        for column in d.columns:
-            for number, model in enumerate(d.models):
-                for setting in d.settings(model, column):
-                    for split in range(column.splits):
-                        for selection, found in ((d.selection, {"folds": [1.0]}), (None, {"value": number + split})):
-                            key = task(d, column, model, setting, split, selection).key
-                            rows[key] = {"key": key, **found}
-        assert compare(d, rows).bold == {("diabetes", expected)}
+        assert compare(d, filled(d)).bold == {("diabetes", expected)}
 
 
 def test_the_best_and_all_that_tie_with_it():

@@ -7,25 +7,10 @@ from polyladder.experiments.compare import compare
 from polyladder.experiments.declare import declared, names, only
 from polyladder.experiments.figures import activation_plots, depth_curves, dot_plots, histograms
 from polyladder.experiments.page import html_page, markdown_page
-from polyladder.experiments.plan import task
 from polyladder.experiments.render import markdown, measured, terminal, verdicts
 from polyladder.experiments.store import Store
 from polyladder.experiments.svg import log_ticks, nice_ticks
-from tests.experiments.small import TEXT, small
-
-
-def filled(d, value=lambda model, split: 50.0 + 5 * model + split):
-    """Rows for every last fit of a declaration, with all settings equally good."""
-    rows = {}
-    for column in d.columns:
-        for number, model in enumerate(d.models):
-            for setting in d.settings(model, column):
-                for split in range(column.splits):
-                    each = task(d, column, model, setting, split, d.selection)
-                    rows[each.key] = {"key": each.key, "folds": [1.0]}
-                    last = task(d, column, model, setting, split, None)
-                    rows[last.key] = {"key": last.key, "model": model.name, "value": value(number, split)}
-    return rows
+from tests.experiments.small import TEXT, filled, small
 
 
 def stored(tmp_path, d, rows):
