@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+BIOME := node_modules/.bin/biome
+NODE_STAMP := node_modules/.installed
 
-.PHONY: demo test format
+.PHONY: demo test check-page format
 demo: $(STAMP)
 	$(BIN)/polyladder demo
 
@@ -12,13 +14,23 @@ test: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MAKE) --no-print-directory check-page
 	$(BIN)/pytest
 
-format: $(STAMP)
+# The report page's scripts: checked where npm can install the linter; elsewhere one line says that they were not.
+check-page: $(if $(shell command -v npm),$(NODE_STAMP))
+	@if test -x $(BIOME); then $(BIOME) ci --error-on-warnings; \
+	else echo "SKIPPED: the report page's scripts were not linted, as npm or its registry is not there."; fi
+
+format: $(STAMP) $(if $(shell command -v npm),$(NODE_STAMP))
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	test ! -x $(BIOME) || $(BIOME) check --write
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
+
+$(NODE_STAMP): package.json package-lock.json
+	-@npm ci --silent --no-audit --no-fund && touch $@

@@ -13,9 +13,8 @@ import time
 import numpy as np
 import torch
 
-from polyladder import LPNN, Adam, load_dataset, merge, train
-from polyladder.data.features import Features
-from polyladder.training.alternating import fit_alternating, random_start
+from polyladder import LPNN, Adam, fit_alternating, load_dataset, merge, random_start, train
+from polyladder.tables.features import Features
 
 
 def main() -> None:

@@ -23,9 +23,8 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_
 import numpy as np
 import torch
 
-from polyladder.training.alternating import random_start
-from polyladder.training.diagnostics import effective_sample_size, split_rhat
-from polyladder.training.gibbs import Priors, sample_gibbs
+from polyladder import effective_sample_size, random_start, sample_gibbs, split_rhat
+from polyladder.training.bayes.gibbs import Priors
 
 INPUTS = 3
 FEW, MANY = 4, 64

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from polyladder.data.catalog import find_entry
-from polyladder.data.dataset import Dataset, load_dataset
-from polyladder.data.folders import copies
+from polyladder.datasets.catalog import find_entry
+from polyladder.datasets.dataset import Dataset, load_dataset
+from polyladder.datasets.folders import copies
 
 BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
 

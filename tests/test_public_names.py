@@ -34,3 +34,9 @@ def test_importing_is_light() -> None:
     code = "import sys, polyladder; polyladder.LPNN; print([m for m in ('sklearn', 'safetensors') if m in sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "[]"
+
+
+def test_dir_shows_public_names_only() -> None:
+    code = "import polyladder; polyladder.LPNN; print(dir(polyladder) == sorted([*polyladder.__all__, '__version__']))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "True"

@@ -9,7 +9,7 @@ from sklearn.model_selection import cross_val_predict
 from variational import posterior_of_split
 
 from polyladder import LPNNClassifier, load_dataset
-from polyladder.analysis.calibration import (
+from polyladder.predictive.calibration import (
     class_reliability,
     coverage,
     crps_gaussian,

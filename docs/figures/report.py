@@ -13,7 +13,7 @@ import torch
 from playwright.sync_api import sync_playwright
 
 from polyladder import LPNNRegressor, load_dataset
-from polyladder.estimators.card import make_card
+from polyladder.automatic.card import make_card
 from polyladder.report.page import write_report
 from tests.report.browser import FLAGS, NAMES
 

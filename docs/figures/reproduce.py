@@ -7,11 +7,11 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from polyladder.experiments.compare import compare
-from polyladder.experiments.declare import declared, results_folder
-from polyladder.experiments.page import figure_rows
-from polyladder.experiments.render import distributions
-from polyladder.experiments.store import Store
+from polyladder.experiments.engine.compare import compare
+from polyladder.experiments.engine.declare import declared, results_folder
+from polyladder.experiments.engine.store import Store
+from polyladder.experiments.pages.page import rows_with
+from polyladder.experiments.pages.render import distributions
 
 mpl.use("Agg")
 mpl.rcParams.update({"svg.hashsalt": "polyladder", "font.size": 9, "svg.fonttype": "none"})
@@ -21,10 +21,10 @@ COLORS = ("#c2563b", "#2b6cb0")
 
 
 def main() -> None:
-    folder = results_folder()
+    folder = results_folder("figure_2")
     assert folder is not None
     d = declared("figure_2")
-    found = distributions(figure_rows(compare(d, Store(folder).rows(d.name)), "distributions"))
+    found = distributions(rows_with(compare(d, Store(folder).rows(d.name)), "distributions"))
     figure, axes = plt.subplots(1, 2, figsize=(7.4, 2.9), layout="constrained")
     for axis, (measure, label) in zip(axes, MEASURES.items(), strict=True):
         for color, model in zip(COLORS, dict.fromkeys(model for model, _, _ in found), strict=True):

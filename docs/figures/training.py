@@ -10,9 +10,8 @@ import torch
 from sklearn.datasets import make_friedman1
 from torch import Tensor
 
-from polyladder import Adam, LadderPolynomial, fit_alternating, merge, train
+from polyladder import Adam, LadderPolynomial, fit_alternating, merge, random_start, train
 from polyladder.models.unmerge import unmerge
-from polyladder.training.alternating import random_start
 
 plt.switch_backend("Agg")
 plt.rcParams["svg.hashsalt"] = "training"
@@ -48,17 +47,16 @@ def block_solves(alpha: float | Literal["auto"]) -> Curve:
         start, x, y, **options, tolerance=0.0, progress=lambda *_: seconds.append(time.process_time() - began)
     )
     # The same fit once more, off the clock, with the fresh rows in view.
-    fresh = (torch.arange(len(x) + len(x_test)) >= ROWS).double()
+    fresh = torch.arange(ROWS, ROWS + len(x_test))
     again = fit_alternating(
         start,
         torch.cat([x, x_test]),
         torch.cat([y, y_test]),
         **options,
-        weight=1 - fresh,
         validation=fresh,
         patience=SWEEPS,
     )
-    return Curve(seconds, (fit.objective[1:].median(1).values, again.held_out.median(1).values))
+    return Curve(seconds, (fit.training_loss.median(0).values, again.validation_loss.median(0).values))
 
 
 def adam(learning_rate: float) -> Curve:

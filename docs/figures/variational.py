@@ -6,10 +6,9 @@ from typing import Any
 import matplotlib as mpl
 import torch
 
-from polyladder import GaussianWeights, fit_alternating, load_dataset, output_moments
-from polyladder.data.features import Features
-from polyladder.training.alternating import random_start
-from polyladder.training.variational import VariationalFit, fit_variational
+from polyladder import GaussianWeights, fit_alternating, fit_variational, load_dataset, output_moments, random_start
+from polyladder.tables.features import Features
+from polyladder.training.bayes.variational import VariationalFit
 
 SAMPLES, BINS = 10_000, 60
 SETS = {"concrete": (10, 5), "boston-housing": (8, 3), "energy": (8, 3), "yacht": (8, 3)}
@@ -76,8 +75,8 @@ def main() -> None:
             )
     fit, z, distance = found["concrete"]
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
-    bound = fit.bound[:, 0]
-    axes[0].plot(range(1, len(bound)), bound[1:], color="#33658a")
+    bound = fit.bound[0]
+    axes[0].plot(range(1, len(bound) + 1), bound, color="#33658a")
     axes[0].set(xlabel="sweep", ylabel="bound of the log-evidence (nats)", title="concrete, five layers of ten units")
     order = distance.argsort()
     t = torch.linspace(-4, 4, 200)

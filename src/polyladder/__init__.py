@@ -15,27 +15,28 @@ if TYPE_CHECKING:
     from polyladder.analysis.moments import GaussianWeights as GaussianWeights
     from polyladder.analysis.moments import output_moments as output_moments
     from polyladder.analysis.tensor_train import tensor_train as tensor_train
+    from polyladder.automatic.fit_table import fit_table as fit_table
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
     from polyladder.convert.formula import formula as formula
     from polyladder.convert.formula import to_sympy as to_sympy
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
-    from polyladder.data.catalog import catalog as catalog
-    from polyladder.data.dataset import load_dataset as load_dataset
+    from polyladder.datasets.catalog import catalog as catalog
+    from polyladder.datasets.dataset import load_dataset as load_dataset
+    from polyladder.estimators.batch.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.bayesian import BayesianLPNNClassifier as BayesianLPNNClassifier
     from polyladder.estimators.bayesian import BayesianLPNNRegressor as BayesianLPNNRegressor
-    from polyladder.estimators.factorization_machine import (
-        FactorizationMachineClassifier as FactorizationMachineClassifier,
-    )
-    from polyladder.estimators.factorization_machine import (
-        FactorizationMachineRegressor as FactorizationMachineRegressor,
-    )
-    from polyladder.estimators.feedforward import FeedforwardClassifier as FeedforwardClassifier
-    from polyladder.estimators.feedforward import FeedforwardRegressor as FeedforwardRegressor
-    from polyladder.estimators.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.ladder import LPNNClassifier as LPNNClassifier
     from polyladder.estimators.ladder import LPNNRegressor as LPNNRegressor
-    from polyladder.estimators.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
-    from polyladder.estimators.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
+    from polyladder.estimators.rivals.factorization_machine import (
+        FactorizationMachineClassifier as FactorizationMachineClassifier,
+    )
+    from polyladder.estimators.rivals.factorization_machine import (
+        FactorizationMachineRegressor as FactorizationMachineRegressor,
+    )
+    from polyladder.estimators.rivals.feedforward import FeedforwardClassifier as FeedforwardClassifier
+    from polyladder.estimators.rivals.feedforward import FeedforwardRegressor as FeedforwardRegressor
+    from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
+    from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
     from polyladder.models.feedforward import Feedforward as Feedforward
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
     from polyladder.polynomial.shallower import shallower as shallower
     from polyladder.polynomial.store import load as load
     from polyladder.polynomial.widen import widen as widen
+    from polyladder.predictive.diagnostics import effective_sample_size as effective_sample_size
+    from polyladder.predictive.diagnostics import split_rhat as split_rhat
+    from polyladder.predictive.diagnostics import to_arviz as to_arviz
     from polyladder.report.calibration import plot_calibration as plot_calibration
     from polyladder.report.display import plot_curve as plot_curve
     from polyladder.report.display import plot_order_path as plot_order_path
@@ -55,45 +59,47 @@ if TYPE_CHECKING:
     from polyladder.report.display import plot_residuals as plot_residuals
     from polyladder.report.display import plot_trace as plot_trace
     from polyladder.report.page import write_report as write_report
-    from polyladder.training.alternating import fit_alternating as fit_alternating
-    from polyladder.training.diagnostics import effective_sample_size as effective_sample_size
-    from polyladder.training.diagnostics import split_rhat as split_rhat
-    from polyladder.training.gibbs import sample_gibbs as sample_gibbs
-    from polyladder.training.gradient import Adam as Adam
-    from polyladder.training.gradient import train as train
-    from polyladder.training.variational import fit_variational as fit_variational
+    from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
+    from polyladder.training.bayes.variational import fit_variational as fit_variational
+    from polyladder.training.gradient.train import Adam as Adam
+    from polyladder.training.gradient.train import train as train
+    from polyladder.training.solves.alternating import fit_alternating as fit_alternating
+    from polyladder.training.solves.alternating import random_start as random_start
+    from polyladder.training.solves.growth import grow as grow
 
 __version__ = "0.1.0"
 
 # Names resolve on first use, so that `import polyladder` and `polyladder --help` do not pay for torch.
 _HOME = {
-    "Adam": "training.gradient",
-    "BatchedGridSearchCV": "estimators.grid_search",
+    "Adam": "training.gradient.train",
+    "BatchedGridSearchCV": "estimators.batch.grid_search",
     "BayesianLPNNClassifier": "estimators.bayesian",
     "BayesianLPNNRegressor": "estimators.bayesian",
     "FactorizationMachine": "models.factorization_machine",
-    "FactorizationMachineClassifier": "estimators.factorization_machine",
-    "FactorizationMachineRegressor": "estimators.factorization_machine",
+    "FactorizationMachineClassifier": "estimators.rivals.factorization_machine",
+    "FactorizationMachineRegressor": "estimators.rivals.factorization_machine",
     "Feedforward": "models.feedforward",
-    "FeedforwardClassifier": "estimators.feedforward",
-    "FeedforwardRegressor": "estimators.feedforward",
+    "FeedforwardClassifier": "estimators.rivals.feedforward",
+    "FeedforwardRegressor": "estimators.rivals.feedforward",
     "GaussianWeights": "analysis.moments",
     "LPNN": "models.ladder",
     "LPNNClassifier": "estimators.ladder",
     "LPNNRegressor": "estimators.ladder",
     "LadderPolynomial": "polynomial.ladder",
     "PolynomialKernel": "models.polynomial_kernel",
-    "PolynomialKernelClassifier": "estimators.polynomial_kernel",
-    "PolynomialKernelRegressor": "estimators.polynomial_kernel",
+    "PolynomialKernelClassifier": "estimators.rivals.polynomial_kernel",
+    "PolynomialKernelRegressor": "estimators.rivals.polynomial_kernel",
     "absorb": "polynomial.absorb",
     "catalog": "data.catalog",
     "coefficients": "analysis.coefficients",
-    "effective_sample_size": "training.diagnostics",
-    "fit_alternating": "training.alternating",
-    "fit_variational": "training.variational",
+    "effective_sample_size": "predictive.diagnostics",
+    "fit_alternating": "training.solves.alternating",
+    "fit_table": "automatic.fit_table",
+    "fit_variational": "training.bayes.variational",
     "formula": "convert.formula",
     "from_factorization_machine": "convert.factorization_machine",
     "from_polynomial_kernel": "convert.polynomial_kernel",
+    "grow": "training.solves.growth",
     "hessian_vector_product": "analysis.jacobian",
     "integrated_gradients": "analysis.attribution",
     "interactions": "analysis.attribution",
@@ -112,13 +118,15 @@ _HOME = {
     "plot_predictions": "report.display",
     "plot_residuals": "report.display",
     "plot_trace": "report.display",
-    "sample_gibbs": "training.gibbs",
+    "random_start": "training.solves.alternating",
+    "sample_gibbs": "training.bayes.gibbs",
     "shallower": "polynomial.shallower",
-    "split_rhat": "training.diagnostics",
+    "split_rhat": "predictive.diagnostics",
     "stack": "models.batched",
     "tensor_train": "analysis.tensor_train",
+    "to_arviz": "predictive.diagnostics",
     "to_sympy": "convert.formula",
-    "train": "training.gradient",
+    "train": "training.gradient.train",
     "widen": "polynomial.widen",
     "write_report": "report.page",
 }
@@ -135,4 +143,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

@@ -3,7 +3,7 @@ import struct
 import pytest
 import torch
 
-from polyladder.analysis.real_roots import balanced, exponents, float_middle, quadratic_roots, roots_within
+from polyladder.analysis.real_roots import float_middle, quadratic_roots, roots_within
 
 F64 = torch.float64
 
@@ -67,21 +67,3 @@ def test_complex_pair_gives_the_vertex() -> None:
     t, real = quadratic_roots(*column(5.0, -2.0, 1.0))
     assert not real.any()
     assert t.squeeze(-1).tolist() == [1, 1]
-
-
-def test_balanced_is_exact() -> None:
-    coefficients = column(3.0, -5.0, 0.0, 7.0)
-    s = balanced(coefficients, column(3.0)[0])
-    # 3, -5 * 2^3, 0, 7 * 2^9, divided by one power of two.
-    assert (s / s[3]).squeeze(-1).tolist() == [3 / (7 * 512), -40 / (7 * 512), 0, 1]
-    assert 0.5 <= s.abs().max().item() < 1
-    huge = balanced(column(1.0, 0.0, 1.0), column(600.0)[0])
-    assert huge.isfinite().all()
-    assert torch.equal(balanced(column(0.0, 0.0), column(4.0)[0]), column(0.0, 0.0))
-
-
-def test_exponents_keep_powers_of_two_finite() -> None:
-    t = torch.tensor([0.0, 5e-324, 1.0, 1.7e308], dtype=F64)
-    powers = torch.cat([torch.exp2(exponents(t)), torch.exp2(-exponents(t))])
-    assert (powers.isfinite() & (powers > 0)).all()
-    assert (t < torch.exp2(exponents(t)) * 8).all()

@@ -39,6 +39,14 @@ def test_a_variance_that_is_none_is_refused(tmp_path: Path) -> None:
     store.write_tensors(tensors | {"median.b.0": tensors["mean.b.0"]}, header, path)
     with pytest.raises(ValueError, match=r"is damaged: 'median\.b\.0' is neither"):
         load(path)
+    for names in ("abc", [1, 2, 3], ["a"]):
+        store.write_tensors(tensors, header | {"feature_names": names}, path)
+        with pytest.raises(ValueError, match=r"is damaged: (feature_names must be a list|it names 1 of its 3 inputs)"):
+            load(path)
+    halves = {name: t.float() if name.startswith("variance") else t for name, t in tensors.items()}
+    store.write_tensors(halves, header, path)
+    with pytest.raises(ValueError, match="is damaged"):
+        load(path)
     del tensors["variance.W.1"]
     store.write_tensors(tensors, header, path)
     with pytest.raises(ValueError, match="is damaged: its weights do not form a ladder"):

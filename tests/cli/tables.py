@@ -13,9 +13,9 @@ from polyladder.cli.main import commands
 @pytest.fixture
 def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `fit` begin with tiny ladders and compare with next to nothing: for tests of everything around the models."""
-    monkeypatch.setattr("polyladder.estimators.choose.SIZES", ((2, 3, 2),))
+    monkeypatch.setattr("polyladder.automatic.choose.SIZES", ((2, 3, 2),))
     dummies = {"regression": DummyRegressor(), "classification": DummyClassifier()}
-    monkeypatch.setattr("polyladder.estimators.compare.baselines", lambda X, task: {"dummy": dummies[task]})
+    monkeypatch.setattr("polyladder.automatic.fit_table.baselines", lambda inputs, task: {"dummy": dummies[task]})
 
 
 def small_table(rows: int = 40) -> dict[str, list[str]]:

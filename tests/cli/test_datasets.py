@@ -6,7 +6,7 @@ import typer
 from typer.testing import CliRunner
 
 from polyladder.cli.datasets import datasets
-from polyladder.data.catalog import catalog, find_entry
+from polyladder.datasets.catalog import catalog, find_entry
 from tests.real_data import data_folder, needs_data
 
 app = typer.Typer()

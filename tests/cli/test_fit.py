@@ -47,13 +47,13 @@ def test_a_fit_ends_with_a_table_and_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures(small_models.__name__)
 def test_the_search_tries_settings_and_keeps_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyladder.estimators.choose.SIZES", ((0, 2, 3),))
+    monkeypatch.setattr("polyladder.automatic.choose.SIZES", ((0, 2, 3),))
     monkeypatch.setattr("polyladder.estimators.ladder.SWEEPS", 2)
     path, model = write(tmp_path / "t.csv", small_table(60)), tmp_path / "m.ladder"
     result = run("fit", path, "-t", "y", "-o", model, "--time-budget", 60)
-    assert "settings by cross-validation: order" in result.stdout
+    assert "settings by 3-fold cross-validation" in result.stdout
     card = load(model).card_
-    errors = dict(card["order_path"])
+    errors = dict(card["selection"]["order_path"])
     assert sorted(errors) == [2, 3, 4, 6, 8]
     assert errors[card["settings"]["order"]] <= min(errors.values()) / 0.97
 
@@ -101,7 +101,9 @@ def test_classes_are_guessed_from_text_and_from_two_numbers(tmp_path: Path) -> N
     assert "flag holds 2 different whole numbers: classification." in run("fit", path, "-t", "flag", *options).stderr
     assert set(load(model).classes_.tolist()) == {0, 1}
     said = run("fit", path, "-t", "grade", *options).stderr
-    assert "grade holds 5 different whole numbers: regression (--task classification if they are classes)." in said
+    assert (
+        "grade holds 5 different whole numbers: regression; set the task to classification if they are classes." in said
+    )
     run("fit", path, "-t", "grade", *options, "--task", "classification")
     assert load(model).classes_.tolist() == [0, 1, 2, 3, 4]
     assert "must hold numbers for regression" in sentence("fit", path, "-t", "kind", *options, "--task", "regression")
@@ -148,7 +150,7 @@ def test_the_file_is_called_like_the_table_and_must_have_a_folder(tmp_path: Path
 
 @pytest.mark.usefixtures(small_models.__name__)
 def test_solvers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyladder.estimators.ladder.usual_epochs", lambda *_: 2)
+    monkeypatch.setattr("polyladder.estimators.batch.plans.usual_epochs", lambda *_: 2)
     path = write(tmp_path / "t.csv", small_table())
     for solver in ("alternating", "adam"):
         run("fit", path, "-t", "y", "-o", tmp_path / "m.ladder", "--time-budget", 0, "--solver", solver)
@@ -203,7 +205,7 @@ def test_the_real_command_line(tmp_path: Path) -> None:
 
     bad = polyladder("fit", path, "--target", "z")
     assert (bad.returncode, bad.stdout) == (1, "")
-    assert bad.stderr.startswith("polyladder: --target must name a column")
+    assert bad.stderr.startswith("polyladder: target must name a column")
     assert bad.stderr.count("\n") == 1
     usage = polyladder("fit", path)
     assert usage.returncode == 2

@@ -55,7 +55,6 @@ def test_completion_can_be_installed() -> None:
         (ValueError("First\nsecond."), 1, "polyladder: First second.\n"),
         (OSError(28, "No space left"), 1, "polyladder: [Errno 28] No space left\n"),
         (ImportError("Install x."), 1, "polyladder: Install x.\n"),
-        (KeyboardInterrupt(), 130, "polyladder: interrupted.\n"),
         (MemoryError(), 1, "polyladder: The memory is used up; try fewer rows or columns.\n"),
     ],
 )

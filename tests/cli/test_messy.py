@@ -1,7 +1,11 @@
 """Tables as they come: each is fitted, or refused in one sentence."""
 
 import gzip
+import io
 import json
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -198,6 +202,84 @@ def test_no_file_and_a_folder(tmp_path: Path) -> None:
     assert "cannot be decompressed" in sentence("fit", tmp_path / "t.csv.gz", "-t", "y")
     (tmp_path / "t.parquet").write_bytes(b"PAR1 and nothing else")
     assert "cannot be read as Parquet" in sentence("fit", tmp_path / "t.parquet", "-t", "y")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_quote_left_open_is_refused_by_its_line(end: str, tmp_path: Path) -> None:
+    fit(write(tmp_path / "t.csv", small_table(80)))
+    lines = as_text(small_table(80)).splitlines()
+    lines[10] = '"' + lines[10]
+    path = tmp_path / "u.csv"
+    path.write_bytes(end.join([*lines, ""]).encode())
+    for words in (("fit", path, "-t", "y"), ("predict", tmp_path / "m.ladder", path)):
+        assert sentence(*words).startswith(
+            f"{path} must close every quote that it opens; the one in line 11 is left open."
+        )
+
+
+def test_line_ends_of_old_macs_give_the_same_model(tmp_path: Path) -> None:
+    _, _, expected = fit(write(tmp_path / "t.csv", small_table()))
+    (tmp_path / "u.csv").write_bytes(as_text(small_table()).replace("\n", "\r").encode())
+    _, _, lines = fit(tmp_path / "u.csv")
+    assert lines == expected
+    assert len(lines) == 40
+
+
+def test_blank_lines_and_short_rows_are_told(tmp_path: Path) -> None:
+    _, _, expected = fit(write(tmp_path / "t.csv", small_table()))
+    lines = as_text(small_table()).splitlines()
+    path = tmp_path / "u.csv"
+    path.write_text("\n".join([*lines[:5], "", "", *lines[5:], lines[1].rsplit(",", 1)[0], ""]))
+    result = run("predict", tmp_path / "m.ladder", path)
+    # The prediction of a row stands where the row stands among the rows; the last lacks only its target.
+    assert result.stdout.splitlines()[1:] == [*expected, expected[0]]
+    said = [
+        "1 row has fewer cells than the header: filled up as missing.",
+        "2 blank lines are no rows: left out.",
+    ]
+    assert result.stderr == "".join(f"polyladder: note: {sentence}\n" for sentence in said)
+    assert run("predict", tmp_path / "m.ladder", path, "--quiet").stderr == ""
+    shown = run("fit", path, "-t", "y", "-o", tmp_path / "n.ladder", "--time-budget", 0).stderr
+    assert all(sentence in shown for sentence in said)
+
+
+def test_the_command_ends_in_one_line_whatever_the_file(tmp_path: Path) -> None:
+    """As users run it, in a process of its own."""
+    fit(write(tmp_path / "t.csv", small_table(80)))
+    text = as_text(small_table(80)).encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("t.csv", text)
+    encrypted = bytearray(packed.getvalue())
+    encrypted[6] = encrypted[encrypted.index(b"PK\x01\x02") + 8] = 1
+    pl.read_csv(text).write_parquet(tmp_path / "whole.parquet")
+    pages = (tmp_path / "whole.parquet").read_bytes()
+    files = {
+        "quote.csv": text.replace(b"\n", b'\n"', 1),
+        "bad.csv.gz": gzip.compress(text)[:10] + bytes(100) + gzip.compress(text)[110:],
+        "encrypted.zip": bytes(encrypted),
+        "bad.parquet": pages[:4] + bytes(200) + pages[204:],
+        "space.csv": "\u00a0".encode(),
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    code = """
+import sys
+from polyladder.cli.main import app
+model, output, *paths = sys.argv[1:]
+for path in paths:
+    sys.argv = ["polyladder", "predict", model, path, "-o", output]
+    try:
+        app()
+    except SystemExit as stop:
+        print(stop.code)
+"""
+    words = [tmp_path / name for name in ("m.ladder", "out.csv", *files)]
+    result = subprocess.run([sys.executable, "-c", code, *words], check=True, capture_output=True, text=True)
+    assert result.stdout == "1\n" * len(files)
+    for name, line in zip(files, result.stderr.splitlines(), strict=True):
+        assert line.startswith(f"polyladder: {tmp_path / name} ")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_markup_in_names_is_text(tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ import typer
 from typer.testing import CliRunner
 
 from polyladder.cli.reproduce import default_store, reproduce
-from polyladder.experiments.declare import declared, names, results_folder
-from polyladder.experiments.page import markdown_page
-from polyladder.experiments.store import Store
-from tests.experiments.small import TEXT
+from polyladder.experiments.engine.compare import compare
+from polyladder.experiments.engine.declare import declared, names, results_folder
+from polyladder.experiments.engine.store import Store
+from polyladder.experiments.pages.page import markdown_page
+from tests.experiments.small import TEXT, filled
 
 app = typer.Typer()
 app.command()(reproduce)
@@ -43,16 +44,32 @@ def test_a_table_is_run_shown_and_written(declaration, tmp_path):
     assert shown.stderr == ""
     again = called(declaration, "--store", store, "--only", "diabetes/LPNN")
     assert "settings" not in again.stderr
-    page = called(declaration, "--store", store, "--markdown").stdout
-    assert page.startswith("# The paper's tables and figures")
+    assert called(declaration, "--store", store, "--markdown").stdout.startswith("## A small table")
 
 
 def test_quick_says_what_it_leaves_out_and_keeps_its_rows_apart(declaration, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_store(quick=True) != default_store(quick=False)
+    quick, whole = (default_store(str(declaration), quick=quick) for quick in (True, False))
+    assert whole == declaration.parent / "results"
     result = called(declaration, "--quick", "--only", "/FM")
     assert "`--quick`: one split." in result.stdout
-    assert (default_store(quick=True) / "small.jsonl").exists()
+    assert (quick / "small.jsonl").exists()
+    assert not whole.exists()
+
+
+def test_a_damaged_store_is_shown_with_a_note_and_the_page_replaces_the_old_one_whole(declaration, tmp_path):
+    d = declared(str(declaration))
+    store = Store(tmp_path / "results")
+    store.append("small", filled(d).values())
+    with store.path("small").open("ab") as file:
+        file.write(b'{"key":"x","value":"\xff"}\n')
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    with pytest.warns(UserWarning, match=r"small\.jsonl, line \d+: must be UTF-8"):
+        shown = called(declaration, "--show", "--html", page)
+    assert "50.5 ± 0.7" in shown.stdout
+    assert page.read_text().endswith("</html>\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "results", "small.toml"]
 
 
 def test_every_table_is_listed():
@@ -62,5 +79,5 @@ def test_every_table_is_listed():
 
 def test_the_results_page_is_what_the_store_gives():
     page = Path(__file__).parents[2] / "docs" / "results.md"
-    wanted = markdown_page([declared(name) for name in names()], Store(results_folder()))
+    wanted = markdown_page([compare(declared(name), Store(results_folder(name)).rows(name)) for name in names()])
     assert page.read_text() == wanted, "run: polyladder reproduce --markdown > docs/results.md"

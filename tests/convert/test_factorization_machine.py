@@ -5,7 +5,7 @@ import torch
 
 from polyladder import coefficients, from_factorization_machine
 from tests.ladders import BATCH_SHAPES
-from tests.oracles.relatives import factorization_machine
+from tests.oracles.rivals import factorization_machine
 
 D, RANK, RANK3, ROWS = 5, 3, 2, 4
 

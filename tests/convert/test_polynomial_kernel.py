@@ -5,7 +5,7 @@ import torch
 
 from polyladder import from_polynomial_kernel
 from tests.ladders import BATCH_SHAPES
-from tests.oracles.relatives import polynomial_kernel
+from tests.oracles.rivals import polynomial_kernel
 
 K, D, ROWS = 3, 4, 3
 
@@ -68,3 +68,29 @@ def test_refuses_parts_that_do_not_fit() -> None:
         from_polynomial_kernel(draw(1, 1, K, seed=0), 1.0, directions[0], 2)
     with pytest.raises(ValueError, match=r"must be one number or broadcast to shape \(2, 3\); got shape \(2,\)"):
         from_polynomial_kernel(weights, draw(2, seed=3), directions, 2)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 5])
+def test_refuses_to_sum_nothing(degree: int) -> None:
+    for weights, directions in (
+        (draw(0, seed=0), draw(0, D, seed=1)),
+        (draw(2, 0, seed=0), draw(0, D, seed=1)),
+        (draw(K, seed=0), draw(K, 0, seed=1)),
+        (draw(0, K, seed=0), draw(0, K, D, seed=1)),
+    ):
+        with pytest.raises(ValueError, match=r"directions must have shape .* without zeros; got shape .* the weight 0"):
+            from_polynomial_kernel(weights, 1.0, directions, degree)
+
+
+@pytest.mark.parametrize("intercept", ["one", None, [[1.0], [1.0, 2.0]]])
+def test_refuses_an_intercept_that_is_no_number(intercept: object) -> None:
+    with pytest.raises(TypeError, match="intercept must be a number or a tensor; got"):
+        from_polynomial_kernel(draw(K, seed=0), intercept, draw(K, D, seed=1), 2)  # type: ignore[arg-type]
+
+
+def test_nan_stays_with_its_model() -> None:
+    for part in range(3):
+        parts = [draw(2, K, seed=0), draw(2, K, seed=1), draw(2, K, D, seed=2)]
+        parts[part][0, 1] = float("nan")
+        p = from_polynomial_kernel(*parts, degree=3)
+        assert p(draw(ROWS, D, seed=3)).isnan().flatten(1).all(1).tolist() == [True, False]

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -5,7 +7,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_friedman1, make_moons
 
 from polyladder.estimators.bayesian import MEAN_DRAWS, BayesianLPNNClassifier, BayesianLPNNRegressor
-from polyladder.training.noise import TILT, noise_columns
+from polyladder.training.bayes.noise import TILT, noise_columns
 
 Fitted = tuple[BayesianLPNNRegressor, np.ndarray, np.ndarray]
 
@@ -82,7 +84,7 @@ def test_the_mean_function_is_one_ladder(friedman: Fitted) -> None:
     model, X, _ = friedman
     z = torch.from_numpy(model.features_.transform(X))
     some = torch.linspace(0, 79, MEAN_DRAWS).long()
-    mean = model.posterior_.weights[some](z).mean(0) * model.target_scale_ + model.target_mean_
+    mean = model.posterior_.weights[some](z).mean(0) * model.target_.scale + model.target_.mean
     torch.testing.assert_close(model.polynomial_(z), mean)
     assert model.polynomial_.batch_shape == ()
     assert model.polynomial_.hidden == (6 * MEAN_DRAWS,) * 3
@@ -162,10 +164,34 @@ def test_variational_inference() -> None:
         X, y
     )
     assert model.posterior_.weights.batch_shape == (60,)
-    assert model.posterior_.precision == ()
+    assert [t.shape for t in model.posterior_.precision] == [(60, 1)] * 5
     assert model.score(X, y) > 0.8
     low, high = model.predict_interval(X)
     assert 0.8 < ((low < y) & (y < high)).mean() <= 1
+
+
+def test_variational_relevance_finds_the_inputs_that_matter() -> None:
+    X, y = make_friedman1(400, n_features=8, noise=0.5, random_state=0)
+    options = {"order": 3, "width": 5, "inference": "variational", "chains": 2, "draws": 10, "random_state": 0}
+    model = BayesianLPNNRegressor(relevance=True, **options).fit(X, y)
+    gates = model.posterior_.precision[2:4]
+    assert [t.shape for t in gates] == [(20, 9)] * 2
+    smallest = torch.stack([t[:, :-1] for t in gates]).amin(0).amin(0)
+    assert smallest[:5].max() * 10 < smallest[5:].min()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"warmup": 100}, "must be left at 'auto' for inference='variational', which draws no chain. Got 100 instead."),
+        ({"noise": "student"}, "must be 'auto' or 'gaussian' for inference='variational'"),
+        ({"heteroscedastic": True}, "must be False or 'auto' for inference='variational'"),
+    ],
+)
+def test_variational_inference_refuses_what_it_cannot_do(parameters: dict[str, Any], reason: str) -> None:
+    model = BayesianLPNNRegressor(inference="variational", **parameters)
+    with pytest.raises(ValueError, match=f"The '{next(iter(parameters))}' parameter .* {reason}"):
+        model.fit(np.eye(8), np.arange(8.0))
 
 
 def test_the_order_of_rows_does_not_matter() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
-from polyladder.data.features import Features
+from polyladder.tables.features import Features
 
 ESTIMATORS = [
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False),

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators import fitting
-from polyladder.estimators.base import GUARD, Rows
-from polyladder.estimators.fitting import Fitted, Job, Plan, fit_jobs
-from polyladder.estimators.progress import Progress
+from polyladder.estimators.batch import fitting
+from polyladder.estimators.ladder import affordable
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.targets import GUARD
 
 TINY: dict[str, Any] = {"order": 3, "width": 4, "n_estimators": 2, "max_iter": 5, "random_state": 0}
 ADAM: dict[str, Any] = {"solver": "adam", "dropout": 0.0, "batch_norm": False, "learning_rate": 2e-2}
@@ -85,7 +86,8 @@ def test_auto_means_block_solves_for_numbers_and_adam_for_classes() -> None:
 def test_auto_means_adam_for_large_blocks() -> None:
     model = LPNNRegressor(order=2, width=1001, n_estimators=1, max_iter=1, random_state=0)  # 1001 * (3 + 1) > 4000
     assert model.fit(*rows(20)).solver_ == "adam"
-    assert LPNNRegressor(width=1000)._solver(job(plan()).rows, order=2) == "alternating"
+    zeros = torch.zeros(60, 3)
+    assert affordable(1000, 2, Rows(zeros, zeros[:, :1], None, 1, "squared"))
 
 
 def test_auto_means_adam_for_expensive_fits(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,15 +151,19 @@ def test_divergence_is_reported() -> None:
         LPNNRegressor(**{**ADAM, "learning_rate": 1e30, "order": 6}).fit(X, y)
 
 
-def test_members_that_diverged_are_left_out() -> None:
+def test_members_that_diverged_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit_jobs(jobs: Any, progress: Any) -> Any:
+        first, second = fitting.fit_jobs(jobs, progress)
+        return [first, replace(second, diverged=True)]
+
+    monkeypatch.setattr("polyladder.estimators.ensemble.fit_jobs", fit_jobs)
     X, y = rows()
-    model = LPNNRegressor(**TINY).fit(X, y)
-    plan = Plan("alternating", (4, 4), 5, 1e-3, 32, False, 0.0, None, 0.0, 1e-3, 0)
-    first, second = model.members_
-    data = Rows(torch.from_numpy(model.features_.transform(X)), torch.zeros(len(X), 1), None, 1)
     with pytest.warns(ConvergenceWarning, match="1 of 2 models diverged and were left out"):
-        model._finish([plan] * 2, [Fitted(first, [1.0]), Fitted(second, [1.0], diverged=True)], data)
+        model = LPNNRegressor(**TINY).fit(X, y)
     assert len(model.members_) == 1
+    monkeypatch.undo()
+    alone = LPNNRegressor(**{**TINY, "n_estimators": 1}).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-9, atol=1e-9)
 
 
 # The polynomial
@@ -287,18 +293,18 @@ def test_partial_fit_improves_and_keeps_scales() -> None:
     X, y = rows()
     model = LPNNRegressor(**{**TINY, "max_iter": 1}).partial_fit(X, y)
     first, scales = model.score(X, y), model.features_
-    mean = model.target_mean_.clone()
+    mean = model.target_.mean.clone()
     for _ in range(20):
         model.partial_fit(X[::2], y[::2])
     assert model.score(X, y) > first
     assert model.features_ is scales
-    assert torch.equal(model.target_mean_, mean)
+    assert torch.equal(model.target_.mean, mean)
 
 
 def test_partial_fit_widens_the_guard() -> None:
     X, y = rows()
     model = LPNNRegressor(**TINY).partial_fit(X, y).partial_fit(X[:4], np.array([9.0, 0, 0, 0]))
-    assert (model.target_low_.item(), model.target_high_.item()) == (y.min(), 9.0)
+    assert (model.target_.low.item(), model.target_.high.item()) == (y.min(), 9.0)
 
 
 def test_partial_fit_with_all_classes_named_at_first() -> None:
@@ -544,77 +550,6 @@ def test_auto_order_of_classes() -> None:
 def test_auto_order_needs_rows_to_hold_out() -> None:
     with pytest.raises(ValueError, match=r"order='auto' must have at least 10 rows to hold some out; got 6\."):
         LPNNRegressor(**{**TINY, "order": "auto"}).fit(*rows(6))
-
-
-# Programs
-
-
-def plan(solver: str = "alternating", seed: int = 0, **change: Any) -> Plan:
-    usual: dict[str, Any] = {"alpha": 1e-3, "dropout": 0.0, "learning_rate": 1e-2, "seed": seed, "iterations": 4}
-    common: dict[str, Any] = {"tolerance": 0.0, "batch_size": 32, "batch_norm": False, "validation": 0.0}
-    return Plan(solver=solver, hidden=(4, 4), **(usual | common | change))
-
-
-def job(plan: Plan, n: int = 60, seed: int = 0, weight: torch.Tensor | None = None) -> Job:
-    X, y = rows(n, seed)
-    return Job(plan, Rows(torch.from_numpy(X), torch.from_numpy(y)[:, None], weight, 1))
-
-
-def assert_same(first: list[Fitted], second: list[Fitted], tolerance: float = 1e-8) -> None:
-    X = torch.from_numpy(rows(20, 9)[0])
-    for a, b in zip(first, second, strict=True):
-        torch.testing.assert_close(a.polynomial(X), b.polynomial(X), rtol=tolerance, atol=tolerance)
-        np.testing.assert_allclose(a.curve, b.curve, rtol=1e3 * tolerance)
-
-
-QUIET = Progress(False, "")
-
-
-@pytest.mark.parametrize("solver", ["alternating", "adam"])
-def test_jobs_do_not_depend_on_their_neighbors(solver: str) -> None:
-    half = torch.from_numpy(np.random.default_rng(0).uniform(0.5, 2.0, 60))
-    jobs = [
-        job(plan(solver, seed=1)),
-        job(plan(solver, seed=2, alpha=1.0)),
-        job(plan(solver, seed=3), n=90, seed=1),
-        job(plan(solver, seed=4, iterations=2)),
-        job(plan(solver, seed=5, alpha=None)),
-        job(plan(solver, seed=6), weight=half),
-        job(plan(solver, seed=7), weight=half.round()),
-        job(plan(solver, seed=8), n=501),  # beyond 500 rows gradient training is in float32
-    ]
-    assert_same(fit_jobs(jobs, "squared", QUIET), [fit_jobs([each], "squared", QUIET)[0] for each in jobs])
-
-
-@pytest.mark.parametrize("solver", ["alternating", "adam"])
-def test_little_memory_gives_the_same_models(solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = job(plan(solver))
-    jobs = [Job(plan(solver, seed=seed), first.rows) for seed in range(5)]
-    together = fit_jobs(jobs, "squared", QUIET)
-    assert fitting.models_at_once(jobs) == 5 or solver == "adam"
-    monkeypatch.setattr(fitting, "MEMORY_NUMBERS", 1)
-    assert fitting.models_at_once(jobs) == 1
-    assert_same(together, fit_jobs(jobs, "squared", QUIET))
-
-
-def test_threads_give_the_same_models() -> None:
-    before = torch.get_num_threads()
-    first = job(plan())
-    jobs = [Job(plan(seed=seed), first.rows) for seed in range(3)]
-    try:
-        torch.set_num_threads(2)
-        fitted = fit_jobs(jobs, "squared", QUIET)
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-    assert_same(fitted, [fit_jobs([each], "squared", QUIET)[0] for each in jobs])
-
-
-def test_memory_bounds_how_many_train_together() -> None:
-    wide = Plan("adam", (128,) * 3, 1, 0.0, 128, True, 0.0, None, 0.1, 1e-3, 0)
-    big = Job(wide, Rows(torch.zeros(1000, 784), torch.zeros(1000, 1), None, 1))
-    weights = 128 * (784 + 784 + 2) + 2 * 128 * (128 + 784 + 2)
-    assert 1 < fitting.models_at_once([big]) < fitting.MEMORY_NUMBERS / (4 * weights)
 
 
 # Words

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polyladder.experiments.declare import Declaration, checked
-from polyladder.experiments.plan import task
+from polyladder.experiments.engine.declare import Declaration, checked
+from polyladder.experiments.engine.plan import measurement
 
 TEXT = """
 title = "A small table"
@@ -51,6 +51,9 @@ splits = 1
 network = { epochs = 1 }
 """
 
+CLASSES = TEXT.replace('"rmse"', '"error"').replace("55.0, 3.0", "5e-2, 1e-2").replace("54.0, 3.0", "4e-2, 1e-2")
+"""The same with a share of wrong rows for its metric."""
+
 
 def small(text: str = TEXT) -> Declaration:
     """The declaration, or a variation of its text."""
@@ -66,8 +69,8 @@ def filled(d, value=lambda model, split: 50.0 + 5 * model + split):
         for number, model in enumerate(d.models):
             for setting in d.settings(model, column):
                 for split in range(column.splits):
-                    each = task(d, column, model, setting, split, d.selection)
+                    each = measurement(d, column, model, setting, split, d.selection)
                     rows[each.key] = {"key": each.key, "folds": [1.0]}
-                    last = task(d, column, model, setting, split, None)
+                    last = measurement(d, column, model, setting, split, None)
                     rows[last.key] = {"key": last.key, "model": model.name, "value": value(number, split)}
     return rows

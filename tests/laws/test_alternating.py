@@ -8,9 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyladder.training import alternating
-from polyladder.training.alternating import Ridge, as_loss, one_sweep
-from polyladder.training.blocks import Blocks, blocks_of
+from polyladder.training.solves import sweep
+from polyladder.training.solves.blocks import Blocks, blocks_of
+from polyladder.training.solves.descent import Objective
+from polyladder.training.solves.quadratic_bound import quadratic_bound
+from polyladder.training.solves.ridge import Ridge
 from tests.ladders import BATCH_SHAPES, random_ladder, rows
 
 SWEEPS = 2
@@ -21,15 +23,15 @@ def row_losses(loss: str, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     if loss == "squared":
         return (f - y).square().sum(-1)
     if loss == "logistic":
-        return -torch.nn.functional.logsigmoid(y * f[..., 0])
-    return torch.nn.functional.cross_entropy(f.mT, y.T.expand_as(f.mT), reduction="none")
+        return -torch.nn.functional.logsigmoid((2 * y - 1) * f[..., 0])
+    return torch.nn.functional.cross_entropy(f.mT, y.expand(f.shape[:-1]), reduction="none")
 
 
 def draw_targets(loss: str, n: int, m: int, seed: int) -> torch.Tensor:
     y = rows(n, m, seed=seed)
     if loss == "logistic":
-        return torch.where(y[:, 0] > 0, 1.0, -1.0).double()
-    return torch.nn.functional.one_hot(y.argmax(1), m).double() if loss == "softmax" else y
+        return (y[:, 0] > 0).double()
+    return y.argmax(1) if loss == "softmax" else y
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
@@ -88,13 +90,14 @@ def test_the_regularized_loss_never_rises(
         return watch
 
     blocks = blocks_of(p, x)
-    ridge = Ridge(alpha, torch.zeros(count, dtype=torch.float64), torch.zeros_like(alpha))
+    ridge = Ridge(alpha, torch.zeros(count, dtype=torch.float64))
+    objective = Objective(quadratic_bound(loss, y, x, m), weight, ridge)
     start = objectives(blocks)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alternating, "DIRECT_LIMIT", limit)
+        patch.setattr(sweep, "DIRECT_LIMIT", limit)
         for name in ("solve_readout", "solve_layer", "balance"):
-            patch.setattr(alternating, name, watched(getattr(alternating, name)))
+            patch.setattr(sweep, name, watched(getattr(sweep, name)))
         for _ in range(SWEEPS):
-            one_sweep(blocks, as_loss(loss, y), weight, ridge)
+            sweep.one_sweep(blocks, objective, estimating=False)
     assert checks == (["solve_readout"] + ["solve_layer"] * 2 * depth + ["balance"]) * SWEEPS
     assert (objectives(blocks) < start).all()

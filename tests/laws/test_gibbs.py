@@ -13,12 +13,12 @@ import torch
 from scipy.stats import ks_2samp
 from torch import Tensor
 
-from polyladder.training import gibbs
-from polyladder.training.blocks import blocks_of
-from polyladder.training.gibbs import Priors, one_draw
-from polyladder.training.noise import GammaPrior, Noise
-from polyladder.training.probit import SeveralClasses, TwoClasses
-from polyladder.training.streams import Streams
+from polyladder.training.bayes import gibbs
+from polyladder.training.bayes.gibbs import Priors, one_draw
+from polyladder.training.bayes.noise import GammaPrior, Noise
+from polyladder.training.bayes.probit import SeveralClasses, TwoClasses
+from polyladder.training.bayes.streams import Streams
+from polyladder.training.solves.blocks import blocks_of
 from tests.ladders import rows
 from tests.oracles.gibbs import Joint, from_the_prior, student_targets
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyladder import GaussianWeights, LadderPolynomial
-from polyladder.training import variational
-from polyladder.training.factors import row_chunks
-from polyladder.training.variational import fit_variational, one_sweep, start_posterior
+from polyladder.training.bayes import variational
+from polyladder.training.bayes.factors import row_chunks
+from polyladder.training.bayes.variational import fit_variational, one_sweep, start_posterior
 from tests.ladders import BATCH_SHAPES, random_ladder, rows
 from tests.oracles.variational import log_prior_ratio, sampled_bound
 
@@ -55,8 +55,8 @@ def test_no_update_lowers_the_bound(
 
     checks = []
 
-    def watched(name: str) -> Callable[..., Any]:
-        step = getattr(variational, name)
+    def watched(home: Any, name: str) -> Callable[..., Any]:
+        step = getattr(home, name)
 
         def watch(*arguments: Any) -> Any:
             before = bound()
@@ -71,13 +71,15 @@ def test_no_update_lowers_the_bound(
     start = bound()
     with pytest.MonkeyPatch.context() as patch:
         for name in ("update_readout", "update_gate", "update_layer", "rescale"):
-            patch.setattr(variational, name, watched(name))
+            patch.setattr(variational, name, watched(variational, name))
+        patch.setattr(variational.Posterior, "learn_prior", watched(variational.Posterior, "learn_prior"))
         for _ in range(2):
             one_sweep(posterior, row_chunks(posterior.factors, x, y, weight))
             before = bound()
             variational.learn_noise(posterior, variational.expected_squares(posterior, x, y), y, weight)
             assert (bound() >= before - 1e-9 * (1 + before.abs())).all()
-    assert checks == (["update_readout"] + ["update_gate", "update_layer"] * depth + ["rescale"] * depth) * 2
+    solves = ["update_readout"] + ["update_gate", "update_layer"] * depth
+    assert checks == (solves + ["rescale"] * depth + ["learn_prior"]) * 2
     assert (bound() > start).all()
 
 
@@ -87,10 +89,10 @@ def test_the_bound_is_what_sampling_estimates(order: int, batch_shape: tuple[int
     p = random_ladder(2, (3,) * (order - 1), 2, batch_shape, seed=order)
     x, y = rows(6, 2, seed=order), rows(6, 2, seed=order + 1)
     weight = torch.linspace(0.5, 1.5, 6, dtype=torch.float64)
-    fit = fit_variational(p, x, y, weight=weight, sweeps=3, relevance=order % 2 == 0)
+    fit = fit_variational(p, x, y, sample_weight=weight, sweeps=3, relevance=order % 2 == 0)
     estimate, standard_error = sampled_bound(fit, x, y, weight, draws=8_000, seed=order)
     assert (standard_error < 0.5).all()
-    assert ((estimate - fit.bound[-1]).abs() < 4.5 * standard_error).all()
+    assert ((estimate - fit.bound[..., -1]).abs() < 4.5 * standard_error).all()
 
 
 def test_the_sampled_divergence_knows_its_integral() -> None:

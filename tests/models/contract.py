@@ -7,7 +7,7 @@ import torch
 
 from polyladder import stack
 from polyladder.models.batched import BatchedModule
-from polyladder.training.gradient import Adam, train
+from polyladder.training.gradient.train import Adam, train
 from tests.ladders import rows
 
 Make = Callable[..., BatchedModule]

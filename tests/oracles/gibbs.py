@@ -10,8 +10,8 @@ from numpy.polynomial.hermite_e import hermegauss
 from torch import Tensor
 
 from polyladder import LadderPolynomial
-from polyladder.training.gibbs import Priors
-from polyladder.training.noise import GammaPrior
+from polyladder.training.bayes.gibbs import Priors
+from polyladder.training.bayes.noise import GammaPrior
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""One network, one ordinary PyTorch training loop: what `polyladder.training.gradient.train` must amount to."""
+"""One network, one ordinary PyTorch training loop: what `polyladder.train` must amount to."""
 
 import math
 
@@ -23,7 +23,7 @@ def plain_adam(
     """Train in place with torch.optim.Adam; return the mean batch loss of every epoch."""
     measure = {
         "squared": F.mse_loss,
-        "cross_entropy": F.cross_entropy,
+        "softmax": F.cross_entropy,
         "logistic": F.binary_cross_entropy_with_logits,
     }[loss]
     steps = math.ceil(len(x) / batch_size)

@@ -1,31 +1,37 @@
-"""The definitions of the relatives of a ladder, summed term by term for one row, one output and one model."""
+"""The ladder's rivals by their definitions: machines and kernels in exact rational arithmetic, networks by PyTorch."""
 
-import math
-from collections.abc import Sequence
+from fractions import Fraction
 from itertools import combinations
+from math import prod
 
 import torch
 from torch import Tensor, nn
 
 
-def machine_by_definition(w0: float, w: Tensor, factors: Sequence[Tensor], x: Tensor) -> float:
-    """A factorization machine: ``factors`` holds a matrix (rank, d) for order 2, 3, ...; w and x have shape (d,)."""
-    d = len(x)
-    total = w0 + sum(float(w[i] * x[i]) for i in range(d))
-    for order, s in enumerate(factors, start=2):
-        for chosen in combinations(range(d), order):
-            for f in range(len(s)):
-                total += math.prod(float(s[f, i] * x[i]) for i in chosen)
-    return total
+def factorization_machine(w0: float, w: Tensor, factors_by_degree: list[Tensor], x: list[float]) -> tuple[float, float]:
+    """One row: a sum over every tuple of distinct inputs and every factor.
+
+    ``factors_by_degree`` holds those of degree 2, then 3, each (rank, d). Returned are the value and the sum of the
+    absolute terms, the scale against which rounding is to be judged.
+    """
+    inputs = [Fraction(v) for v in x]
+    terms = [Fraction(w0)] + [Fraction(a) * b for a, b in zip(w.tolist(), inputs, strict=True)]
+    for degree, factors in enumerate(factors_by_degree, start=2):
+        for s in factors.tolist():
+            for chosen in combinations(range(len(inputs)), degree):
+                terms.append(prod((Fraction(s[i]) * inputs[i] for i in chosen), start=Fraction(1)))
+    return float(sum(terms)), float(sum(map(abs, terms)))
 
 
-def kernels_by_definition(weights: Tensor, shift: float, directions: Tensor, degree: int, x: Tensor) -> float:
-    """A network of polynomial kernels: weights (K,), directions (K, d), x (d,)."""
-    total = 0.0
-    for pi, p in zip(weights, directions, strict=True):
-        base = shift + sum(float(p[i] * x[i]) for i in range(len(x)))
-        total += float(pi) * math.prod([base] * degree)
-    return total
+def polynomial_kernel(
+    weights: list[float], intercepts: list[float], directions: Tensor, degree: int, x: list[float]
+) -> float:
+    """One row: the weighted sum of powers."""
+    total = Fraction(0)
+    for weight, intercept, direction in zip(weights, intercepts, directions.tolist(), strict=True):
+        inner = sum((Fraction(p) * Fraction(v) for p, v in zip(direction, x, strict=True)), Fraction(intercept))
+        total += Fraction(weight) * inner**degree
+    return float(total)
 
 
 class PlainNetwork(nn.Module):

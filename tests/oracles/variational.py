@@ -6,7 +6,7 @@ import torch
 from torch.distributions import Normal
 
 from polyladder import GaussianWeights, LadderPolynomial
-from polyladder.training.variational import VariationalFit
+from polyladder.training.bayes.variational import VariationalFit
 
 
 def log_prior_ratio(weights: GaussianWeights, prior: Sequence[torch.Tensor], draws: LadderPolynomial) -> torch.Tensor:

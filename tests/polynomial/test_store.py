@@ -1,5 +1,6 @@
 import json
 import os
+import struct
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,9 @@ def rewrite(path: Path, *, format: str = "polyladder", version: str = "1", **hea
     save_file(tensors, path, metadata=metadata | {"sha256": store.digest(tensors)})
 
 
+NESTED = json.loads("[" * 900 + "]" * 900)
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
@@ -50,6 +54,20 @@ def rewrite(path: Path, *, format: str = "polyladder", version: str = "1", **hea
         ({"hidden": [4, 5, 5]}, "is damaged: its weights do not form a ladder"),
         ({"hidden": None}, "is damaged"),
         ({"in_features": 4}, "is damaged: its header promises"),
+        ({"in_features": 3.0}, "is damaged: its header promises"),
+        ({"out_features": True}, "is damaged: its header promises"),
+        ({"batch_shape": [3.5]}, "is damaged: its header promises"),
+        ({"batch_shape": None}, "is damaged: its header promises"),
+        ({"hidden": "ab"}, "is damaged: its header promises"),
+        ({"hidden": [4, [5]]}, "is damaged: its header promises"),
+        ({"hidden": [4] * 10**6}, "is damaged: its weights do not form a ladder"),
+        ({"in_features": NESTED}, "is damaged: its header promises"),
+        ({"feature_names": "abc"}, "feature_names must be a list of text; got 'abc'"),
+        ({"feature_names": [1, 2, 3]}, "feature_names must be a list of text"),
+        ({"feature_names": ["a"]}, "it names 1 of its 3 inputs"),
+        ({"kind": ["LadderPolynomial"]}, "must hold a LadderPolynomial or an estimator; got kind"),
+        ({"kind": {}}, "must hold a LadderPolynomial or an estimator; got kind"),
+        ({"kind": 7}, "must hold a LadderPolynomial or an estimator; got kind 7"),
     ],
 )
 def test_a_foreign_or_inconsistent_file_is_refused(tmp_path: Path, changes: dict[str, str], sentence: str) -> None:
@@ -57,13 +75,76 @@ def test_a_foreign_or_inconsistent_file_is_refused(tmp_path: Path, changes: dict
     rewrite(path)
     assert load(path) == random_ladder()
     rewrite(path, **changes)
+    with pytest.raises(ValueError, match=sentence) as caught:
+        load(path)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("header", ["[]", "[" * 10**5, "1" * 5000, "{", ""])
+def test_a_header_that_is_no_object_is_refused(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.ladder"
+    tensors = random_ladder().tensors()
+    metadata = {"format": "polyladder", "version": "1", "header": header, "sha256": store.digest(tensors, header)}
+    save_file(tensors, path, metadata=metadata)
+    with pytest.raises(ValueError, match=r"m\.ladder (is damaged|cannot be read as a polyladder file)"):
+        load(path)
+
+
+def raw(tensors: dict[str, object], length: int | None = None) -> bytes:
+    """A safetensors file of a header alone."""
+    text = json.dumps({"__metadata__": {"format": "polyladder", "version": "1", "header": "{}"}, **tensors}).encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "damaged or foreign"),
+        (raw({}, 2**63), "damaged or foreign"),
+        (raw({}, 10**8), "damaged or foreign"),
+        (raw({"a": {"dtype": "F64", "shape": [10**12], "data_offsets": [0, 8 * 10**12]}}), "damaged or foreign"),
+        (raw({"a": {"dtype": "F64", "shape": [0, 2**40], "data_offsets": [0, 0]}}), "'a' must hold numbers"),
+        (raw({"a": {"dtype": "F64", "shape": [0, 2**63], "data_offsets": [0, 0]}}), "damaged or foreign"),
+        (raw({"a": {"dtype": "F8_E4M3", "shape": [0], "data_offsets": [0, 0]}}), "damaged"),
+        (raw({"a": {"dtype": "C64", "shape": [0], "data_offsets": [0, 0]}}), "damaged"),
+    ],
+)
+def test_sizes_are_held_against_the_file(content: bytes, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.ladder"
+    path.write_bytes(content)
     with pytest.raises(ValueError, match=sentence):
         load(path)
+
+
+def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(OSError, match=f"{place} must be a file that polyladder wrote; it is a folder, a device or"):
+            load(place)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(OSError, match="loop"):
+        load(tmp_path / "loop")
+
+
+def test_a_file_that_must_not_be_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.ladder"
+    random_ladder().save(path)
+    path.chmod(0)
+    owner = os.geteuid()
+    if owner == 0:  # the superuser may read everything, nobody else may
+        os.seteuid(65534)
+    try:
+        with pytest.raises(OSError, match=r"m\.ladder cannot be read: Permission denied"):
+            load(path)
+    finally:
+        os.seteuid(owner)
 
 
 def test_no_file_no_folder(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="there is none"):
         load(tmp_path / "absent.ladder")
+    with pytest.raises(FileNotFoundError, match="there is none"):
+        load("nul\0")
     with pytest.raises(OSError, match="cannot be written"):
         random_ladder().save(tmp_path / "absent" / "m.ladder")
 

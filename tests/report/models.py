@@ -5,8 +5,8 @@ import pandas as pd
 import torch
 
 from polyladder import LPNNClassifier, LPNNRegressor
+from polyladder.automatic.card import make_card
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
-from polyladder.estimators.card import make_card
 
 HOSTILE = ["<b>width</b>", '"><img src=x onerror=hacked()>', "</script><script>hacked()</script>", "{{script}} & 'q'"]
 
@@ -78,9 +78,8 @@ def carded(model, X, y, target):
     if hasattr(model, "classes_"):
         held_out["probability"] = model.predict_proba(X.iloc[::2]).tolist()
     scores = [{"model": "LPNNRegressor", "rmse": 0.5, "seconds": 0.1}, {"model": "mean", "rmse": 2.0, "seconds": 0.0}]
-    model.card_ = make_card(
-        model, X, target=target, scores=scores, held_out=held_out, order_path=[(2, 0.5), (3, 0.3), (4, 0.31)], seed=0
-    )
+    selection = {"order_path": [[2, 0.5], [3, 0.3], [4, 0.31]], "order_note": "By cross-validation.", "sentence": ""}
+    model.card_ = make_card(model, X, target=target, scores=scores, held_out=held_out, selection=selection, seed=0)
     return model
 
 

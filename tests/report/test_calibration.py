@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from polyladder.analysis.calibration import class_reliability, quantile_reliability
+from polyladder.predictive.calibration import class_reliability, quantile_reliability
 from polyladder.report.calibration import plot_calibration
 
 pytest.importorskip("matplotlib").use("Agg")

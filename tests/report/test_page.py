@@ -4,12 +4,8 @@ import json
 
 import numpy as np
 import pytest
-import torch
-from scipy.special import ndtr, stdtr
 
-from polyladder import jacobian, line_polynomial
-from polyladder.report.page import SCRIPTS, render_report, text_of, write_report
-from tests.ladders import random_ladder
+from polyladder.report.page import embedded, render_report, write_report
 from tests.report import browser as browsers
 from tests.report import models
 
@@ -20,15 +16,6 @@ CLASSIFIERS = ("two classes", "three classes", "posterior of two classes", "post
 @pytest.fixture(scope="module")
 def browser():
     yield from browsers.opened()
-
-
-@pytest.fixture(scope="module")
-def script(browser):
-    """A blank page that knows the mathematics alone."""
-    page = browser.new_page()
-    page.add_script_tag(content=text_of(SCRIPTS[0]) + ";globalThis.Ladder = Ladder;")
-    yield page
-    page.close()
 
 
 @pytest.fixture(scope="module")
@@ -323,58 +310,132 @@ def test_without_card_and_rows_there_is_less(browser, tmp_path):
     page.close()
 
 
-# ---- The mathematics alone ------------------------------------------------------------------------------------------
+def test_many_columns_come_on_demand(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 40))
+    model = models.regressor(order=2).fit(X, X[:, 0] * X[:, 1] + X[:, 2])
+    page = browsers.Watched(browser, write_report(model, tmp_path / "page.html", X))
+    sliders, curves = page.page.locator("input[type=range]"), page.page.locator("figure.curve path.curve")
+    assert (sliders.count(), curves.count()) == (24, 12)
+    page.page.click("#more-controls")
+    page.page.click("#more-curves")
+    assert (sliders.count(), curves.count()) == (40, 40)
+    assert page.page.locator("figure.curve .slope").last.inner_text().startswith("slope ")
+    shared = curves.last.get_attribute("d")
+    page.page.click("#own-scale")
+    assert curves.last.get_attribute("d") != shared
+    page.page.click("#same-scale")
+    assert curves.last.get_attribute("d") == shared
+    page.page.click("#random")
+    page.settle()
+    close(page.shown(), model.predict([page.values()])[0])
+    assert curves.last.get_attribute("d") != shared
+    width = page.page.locator("figure.curve svg").first.bounding_box()["width"]
+    page.page.set_viewport_size({"width": 700, "height": 800})
+    page.page.wait_for_function(f"document.querySelector('figure.curve svg').getBoundingClientRect().width !== {width}")
+    assert page.errors == []
+    page.close()
 
 
-def spec(ladder):
-    weights = torch.cat(
-        [t.flatten(1) for layer in ladder.layers() for t in layer] + [ladder.readout.flatten(1), ladder.offset], 1
-    )
-    return {
-        "draws": len(ladder),
-        "inputs": ladder.in_features,
-        "hidden": list(ladder.hidden),
-        "outputs": ladder.out_features,
-        "weights": weights.flatten().tolist(),
-    }
+# ---- What is said of the model ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hidden", [(), (3,), (4, 2, 3)])
-def test_script_evaluates_differentiates_and_slices_ladders(script, hidden):
-    ladder = random_ladder(4, hidden, 2, batch_shape=(3,), seed=1)
-    z = torch.tensor([0.3, -1.2, 0.7, 2.0], dtype=torch.float64)
-    found = script.evaluate(
-        "([spec, z]) => { const m = Ladder.ladder(spec); return [Ladder.evaluate(m, z), Ladder.gradient(m, z, 1),"
-        " Ladder.line(m, z, 2)].map((a) => Array.from(a)); }",
-        [spec(ladder), z.tolist()],
-    )
-    close(found[0], ladder(z.unsqueeze(0)).flatten())
-    close(found[1], jacobian(ladder, z.unsqueeze(0))[:, 0, 1].flatten())
-    base, direction = z.clone(), torch.zeros(4, dtype=torch.float64)
-    base[2], direction[2] = 0.0, 1.0
-    close(found[2], line_polynomial(ladder, base, direction).coefficients.flatten())
+@pytest.fixture
+def page_with(browser, tmp_path):
+    """Open the page of a small model whose content was changed: a function from the content, which it edits."""
+    opened = []
+
+    def get(edit):
+        X, y = models.numbers()
+        model = models.carded(models.regressor(order=3).fit(X, y), X, y, "strength")
+        path = write_report(model, tmp_path / "page.html", X, y)
+        text = path.read_text(encoding="utf-8")
+        before, mark, rest = text.partition('id="payload">')
+        content, end, after = rest.partition("</script>")
+        changed = json.loads(content)
+        edit(changed)
+        path.write_text("".join([before, mark, embedded(changed), end, after]), encoding="utf-8")
+        opened.append(browsers.Watched(browser, path))
+        assert opened[-1].errors == []
+        return opened[-1].page
+
+    yield get
+    for page in opened:
+        page.close()
 
 
 @pytest.mark.parametrize(
-    ("wanted", "interval"),
+    ("measure", "errors", "best", "better"),
     [
-        ([-1.5, 0.25, 2.0], (-3, 3)),
-        ([0.5, 0.5, 1.0], (0, 2)),
-        ([-1.0, 0.0, 1.0, 2.0, 3.0, 4.0], (-0.5, 3.5)),
-        ([7.0], (0, 1)),
+        ("rmse", {"ladder": 0.5, "linear": 0.4, "boosting": 0.3}, ["boosting"], "linear, boosting"),
+        ("error", {"ladder": 0.1, "linear": 0.1, "boosting": 0.2}, ["ladder", "linear"], None),
+        ("rmse", {"ladder": 0.5, "linear": 0.6}, ["ladder"], None),
     ],
 )
-def test_script_finds_roots(script, wanted, interval):
-    coefficients = np.polynomial.polynomial.polyfromroots(wanted).tolist()
-    found = script.evaluate("([a, lo, hi]) => Ladder.roots(a, lo, hi)", [coefficients, *interval])
-    close(found, sorted({r for r in wanted if interval[0] <= r <= interval[1]}), 1e-7)
+def test_the_best_score_is_bold_and_a_better_model_is_named(page_with, measure, errors, best, better):
+    def edit(content):
+        content["card"]["scores"] = [{"model": name, measure: v, "seconds": 1.0} for name, v in errors.items()]
+
+    page = page_with(edit)
+    bold = page.evaluate(
+        "[...document.querySelectorAll('#scores tbody tr')].filter((row) =>"
+        " [...row.cells].every((cell) => Number(getComputedStyle(cell).fontWeight) >= 600))"
+        ".map((row) => row.cells[0].textContent)"
+    )
+    assert bold == best
+    said = page.locator("#scores p").all_inner_texts()
+    assert said == ([] if better is None else [f"Better than the ladder on these rows: {better}."])
 
 
-def test_script_knows_distributions(script):
-    x = np.linspace(-9, 9, 61).tolist()
-    close(script.evaluate("x => x.map(Ladder.normal)", x), ndtr(x), 1e-14)
-    for degrees in (3.0, 4.0, 10.0, 50.0):
-        close(script.evaluate("([x, d]) => x.map((v) => Ladder.student(v, d))", [x, degrees]), stdtr(degrees, x), 1e-10)
+ORDERS = "//p[text()='Order']/.."
+
+
+def test_orders_say_how_they_were_measured_and_which_was_taken(page_with):
+    page = page_with(lambda content: None)
+    note = page.locator(ORDERS).locator(".chart-note").inner_text()
+    assert note == "By cross-validation."
+    taken = page.locator(ORDERS).locator("circle.point")
+    others = page.locator(ORDERS).locator("circle.atom")
+    assert (taken.count(), others.count()) == (1, 2)
+    # Orders 2, 3 and 4 were tried, and this ladder has order 3.
+    places = [float(found.get_attribute("cx")) for found in (others.first, taken, others.last)]
+    assert places == sorted(places)
+
+
+def test_a_note_on_the_orders_is_their_caption(page_with):
+    said = "RMSE by 5 folds; order 4 was <b>not</b> better by more than its standard error."
+    page = page_with(lambda content: content.update(order_note=said))
+    assert page.locator(ORDERS).locator(".chart-note").inner_text() == said
+
+
+def test_interactions_are_drawn_on_the_scale_of_features(page_with):
+    def edit(content):
+        content["strengths"]["columns"] = [[0, 25.0], [1, 5.0], [2, 1.0]]
+        content["strengths"]["pairs"] = [[0, 1, 0.0009], [1, 2, 0.0001]]
+
+    page = page_with(edit)
+    columns, pairs = (
+        np.array(
+            page.evaluate(
+                f"[...document.querySelectorAll('#strength-{kind} .meter')].map((meter) =>"
+                " [meter, meter.firstElementChild].map((e) => e.getBoundingClientRect().width))"
+            )
+        )
+        for kind in ("columns", "pairs")
+    )
+    np.testing.assert_allclose(columns[:, 1] / columns[:, 0], [1.0, 0.2, 0.04], atol=0.01)
+    np.testing.assert_allclose(pairs[:, 1] / pairs[:, 0], [0.0, 0.0], atol=0.001)
+    np.testing.assert_allclose(pairs[:, 0], columns[0, 0], atol=1.0)
+
+
+@pytest.mark.parametrize("said", [None, "The fit is practically linear."])
+def test_a_note_on_strengths_stands_above_the_bars(page_with, said):
+    page = page_with(lambda content: content["strengths"].update({} if said is None else {"note": said}))
+    note = page.locator("#strength-note")
+    assert note.is_visible() == (said is not None)
+    if said is not None:
+        assert note.inner_text() == said
+        assert note.bounding_box()["y"] < page.locator("#strength-columns").bounding_box()["y"]
 
 
 def test_page_carries_what_json_can_hold():

@@ -118,7 +118,7 @@ def test_long_formula_is_bounded():
     (formula,) = payload(model)["formula"]
     assert not formula["own_units"]
     assert formula["total"] == 84
-    z = model._transformed(X).numpy()
+    z = model.inputs(X).numpy()
     inside = (np.abs(z) <= 1).all(1)
     names = model.features_.feature_names_out_
     short = sum(
@@ -150,7 +150,7 @@ def test_what_has_no_page_is_refused():
     model = models.regressor().fit(X, y)
     with pytest.raises(ValueError, match="target must come with rows"):
         render_report(model, target=y)
-    with pytest.raises(ValueError, match="one entry a row"):
+    with pytest.raises(ValueError, match="one entry per row"):
         render_report(model, X, y[:-1])
     classifier, X, labels = models.make("two classes")
     with pytest.raises(ValueError, match="must hold the classes"):

@@ -123,7 +123,7 @@ def interactions(polynomial: LadderPolynomial, data: Tensor, names: Sequence[str
     Args:
         polynomial: any ``batch_shape``.
         data: the sample, at least two rows. Shape (n, d) or (*batch_shape, n, d).
-        names: of the d inputs, all different; x1, ..., xd if not given.
+        names: of the d inputs, all different; x0, x1, ... if not given.
 
     Cost: one Jacobian and d Hessian-vector products; never the n Hessians at once.
     """

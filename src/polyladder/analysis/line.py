@@ -130,27 +130,33 @@ class LinePolynomial:
         Returns:
             Where it lies and its value, (t, value), both of the broadcast shape; of equal values the first.
             The value is differentiable with respect to the coefficients, since at the minimum a shift of t changes
-            nothing in first order; t carries no gradient. Where coefficients are NaN, both are.
+            nothing in first order; t carries no gradient. Where coefficients are infinite or NaN, both are NaN.
+
+        All candidates are found and compared in float64. Values may overflow where they are not the lowest. Where the
+        lowest one does, or rounding of numbers that overflow hides which it is, the answer is a ValueError.
         """
-        t = self.extremum(lo, hi, sign=1)
-        return t, self(t)
+        return self.extremum(lo, hi, sign=1)
 
     def maximize(self, lo: float | Tensor, hi: float | Tensor) -> tuple[Tensor, Tensor]:
         """The global maximum over lo <= t <= hi; arguments and results as for `minimize`."""
-        t = self.extremum(lo, hi, sign=-1)
-        return t, self(t)
+        return self.extremum(lo, hi, sign=-1)
 
-    @torch.no_grad()
-    def extremum(self, lo: float | Tensor, hi: float | Tensor, sign: int) -> Tensor:
-        """Where on [lo, hi] ``sign`` times the polynomial is lowest."""
+    def extremum(self, lo: float | Tensor, hi: float | Tensor, sign: int) -> tuple[Tensor, Tensor]:
+        """Where on [lo, hi] ``sign`` times the polynomial is lowest, and the value there."""
         lo, hi = self.argument("lo", lo), self.argument("hi", hi)
         check_finite("lo", lo)
         check_finite("hi", hi)
         if bool((lo > hi).any()):
             raise ValueError(f"lo must not exceed hi; got a lo above hi by {(lo - hi).max().item():g}. Exchange them.")
         shape = np.broadcast_shapes(self.shape, lo.shape, hi.shape)
-        t = lowest_within(sign * self.columns(shape), lo.expand(shape).flatten(), hi.expand(shape).flatten())
-        return t.reshape(shape)
+        with torch.no_grad():
+            found = lowest_within(sign * self.columns(shape), lo.expand(shape).flatten(), hi.expand(shape).flatten())
+            t, lowest = found.t.reshape(shape), sign * found.value.reshape(shape)
+        value = horner(self.coefficients.double().unbind(-1), t.double())
+        # No change but for subnormal coefficients, at which Horner's scheme loses digits.
+        value = (value + (lowest - value).detach()).to(self.coefficients.dtype)
+        check_certain(value, lowest, self.coefficients)
+        return t, value
 
     @torch.no_grad()
     def roots(self, value: float | Tensor = 0.0) -> Tensor:
@@ -163,7 +169,8 @@ class LinePolynomial:
             Distinct roots, ascending, padded with NaN at the end to one root for each degree. Shape (..., degree),
             without gradient. Where the polynomial comes to ``value`` without crossing it, that is a root if the
             distance is within rounding of the coefficients. Rounding splits a root of multiplicity k into up to k
-            nearby ones. A polynomial that is constant, even at ``value``, has none.
+            nearby ones. A polynomial that is constant, even at ``value``, has none. A root too large for the dtype is
+            left out. Where coefficients are infinite or NaN, all entries are NaN.
         """
         level = self.argument("value", value)
         check_finite("value", level)
@@ -192,6 +199,17 @@ def check_finite(name: str, t: Tensor) -> None:
     """Refuse NaN and infinities."""
     if not bool(t.isfinite().all()):
         raise ValueError(f"{name} must be finite; got {t[~t.isfinite()][0].item()}.")
+
+
+def check_certain(value: Tensor, lowest: Tensor, coefficients: Tensor) -> None:
+    """Refuse extrema that overflow, and those that could not be told apart from others because values overflow."""
+    unknown = ~(value.isfinite() & lowest.isfinite()) & coefficients.isfinite().all(-1)
+    if bool(unknown.any()):
+        largest = torch.finfo(value.dtype).max
+        raise ValueError(
+            f"The extremum must be a number of {value.dtype}, at most {largest:.2g} in size; got values beyond it. "
+            "Divide the coefficients by a constant or shorten the interval."
+        )
 
 
 def check_max_degree(max_degree: int | None, order: int) -> int:

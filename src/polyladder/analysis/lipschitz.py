@@ -106,6 +106,8 @@ def bounds(polynomial: LadderPolynomial, radius: float, center: Tensor | None, m
     found = METHODS[method](p, r, centers)
     # 0 * inf after an overflow: infinity is the bound that is left.
     found = Bounds(*(b.masked_fill(b.isnan(), math.inf) for b in found))
+    if r > 0:
+        found = without_underflow(found, p)
     return found if center is not None and center.dim() > 1 else Bounds(*(b.squeeze(-1) for b in found))
 
 
@@ -262,8 +264,16 @@ def enlarged(found: Bounds, unit: float) -> Bounds:
 
 
 def least(first: Bounds, second: Bounds) -> Bounds:
-    """The smaller of two bounds, each proven."""
-    return Bounds(*map(torch.minimum, first, second))
+    """The smaller of two bounds, each proven, or the one that is not NaN: 0 * inf after an overflow proves nothing."""
+    return Bounds(*map(torch.fmin, first, second))
+
+
+def without_underflow(found: Bounds, polynomial: LadderPolynomial) -> Bounds:
+    """Bounds of at least TINY, lest powers of a small radius vanish; zero stays where the readout is zero."""
+    slopes = polynomial.readout.detach().abs().amax((-1, -2))
+    values = torch.maximum(slopes, polynomial.offset.detach().abs().amax(-1))
+    zero = Bounds(values.unsqueeze(-1) == 0, slopes.unsqueeze(-1) == 0)
+    return Bounds(*(torch.where((b < TINY) & ~none, TINY, b) for b, none in zip(found, zero, strict=True)))
 
 
 def hat(norm: Tensor) -> Tensor:

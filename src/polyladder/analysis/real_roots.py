@@ -9,7 +9,6 @@ Coefficients stand degree first, (degree + 1, N), so that each power is one cont
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -17,27 +16,83 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from polyladder.analysis.scales import BORDER, balanced, exponents, ordinary, pieces, shifted, values
 
-def lowest_within(coefficients: Tensor, lo: Tensor, hi: Tensor) -> Tensor:
+
+class Lowest(NamedTuple):
+    """Where each of N polynomials is lowest, and its value there.
+
+    Args:
+        t: in the dtype of the coefficients. Shape (N,).
+        value: in float64. Shape (N,).
+    """
+
+    t: Tensor
+    value: Tensor
+
+
+def lowest_within(coefficients: Tensor, lo: Tensor, hi: Tensor) -> Lowest:
     """Where on [lo, hi] each of N polynomials is lowest: the best of all stationary points there and both ends.
+
+    Points are found, rounded to the dtype of the coefficients, and then compared, in float64.
 
     Args:
         coefficients: ascending. Shape (n + 1, N).
-        lo: lower ends. Shape (N,).
-        hi: upper ends, not below lo. Shape (N,).
+        lo: lower ends, finite. Shape (N,).
+        hi: upper ends, finite, not below lo. Shape (N,).
 
     Returns:
-        Shape (N,); the first of equally low points. NaN where the values are.
+        The first of equally low points. NaN where coefficients are not finite. Where the lowest value overflows, or
+        rounding of values that overflow hides which it is, the value is infinite or NaN, and t means nothing.
     """
-    t = torch.stack([lo, hi])
+    dtype = coefficients.dtype
+    c, lo, hi = coefficients.double(), lo.double(), hi.double()
+    finite = c.isfinite().all(0)
+    if not bool(finite.all()):
+        found = lowest_within(torch.where(finite, coefficients, 0), lo, hi)
+        return Lowest(*(torch.where(finite, x, torch.nan) for x in found))
+    if len(c) == 1:
+        return Lowest(lo.to(dtype), c[0])
+    reach = torch.maximum(lo.abs(), hi.abs())
+    common = ordinary(c[1:], reach)
+    if bool(common.all()):
+        t, value = lowest_of_ordinary(c, lo, hi, dtype)
+        return Lowest(t.to(dtype), value)
+    t, value = torch.empty_like(lo), torch.empty_like(lo)
+    for part, search in ((common, lowest_of_ordinary), (~common, lowest_of_extreme)):
+        t[part], value[part] = search(c[:, part], lo[part], hi[part], dtype)
+    return Lowest(t.to(dtype), value)
+
+
+def lowest_of_ordinary(coefficients: Tensor, lo: Tensor, hi: Tensor, dtype: torch.dtype) -> Lowest:
+    """`lowest_within` for polynomials with `ordinary` terms, n >= 1; t is a number of ``dtype``, held in float64."""
+    # Zero is a stationary point that iterations only approach where the slope has a repeated root there.
+    t = torch.stack([lo, torch.zeros_like(lo).clamp(lo, hi), hi])
     if len(coefficients) > 2:
         exponent = exponents(torch.maximum(lo.abs(), hi.abs()))
-        stationary = roots_within(
-            derivative(balanced(coefficients, exponent)), shifted(lo, -exponent), shifted(hi, -exponent)
-        )
-        t = torch.cat([t[:1], shifted(stationary.t, exponent), t[1:]])
-    value, index = horner(coefficients.unbind(0), t).min(0)
-    return torch.where(value.isnan(), value, t.gather(0, index[None])[0])
+        slope, _ = balanced(derivative(coefficients), exponent)
+        stationary = roots_within(slope, shifted(lo, -exponent), shifted(hi, -exponent))
+        t = torch.cat([t, shifted(stationary.t, exponent)]).to(dtype).double()
+    value = horner(coefficients.unbind(0), t)
+    least = value.amin(0)
+    return Lowest(torch.where(value == least, t, torch.inf).amin(0), least)
+
+
+def lowest_of_extreme(coefficients: Tensor, lo: Tensor, hi: Tensor, dtype: torch.dtype) -> Lowest:
+    """`lowest_within` for any finite polynomials, n >= 1, part by part of the interval, each in a unit of its own."""
+    # The factor keeps the slope from overflowing. What it may take from subnormal coefficients beside such large ones
+    # counts only where values overflow or underflow.
+    slope = derivative(coefficients * torch.where(coefficients.abs().amax(0) > 1e300, 2.0**-20, 1.0))
+    parts = pieces(slope, lo, hi)
+    scaled, _ = balanced(slope[:, parts.row], parts.exponent)
+    stationary = shifted(roots_within(scaled, parts.lo, parts.hi).t, parts.exponent)
+    rows = torch.arange(len(lo), device=lo.device)
+    row = torch.cat([rows.repeat(3), parts.row.repeat(len(stationary))])
+    t = torch.cat([lo, torch.zeros_like(lo), hi, stationary.flatten()]).to(dtype).double().clamp(lo[row], hi[row])
+    value = values(coefficients[:, row], t)
+    least = torch.full_like(lo, torch.inf).scatter_reduce(0, row, value, "amin")
+    lowest = torch.where(value == least[row], t, torch.inf)
+    return Lowest(torch.full_like(lo, torch.inf).scatter_reduce(0, row, lowest, "amin"), least)
 
 
 def real_roots(coefficients: Tensor, level: Tensor) -> Tensor:
@@ -50,41 +105,81 @@ def real_roots(coefficients: Tensor, level: Tensor) -> Tensor:
     Returns:
         Distinct roots, ascending, NaN at the end. Shape (n, N).
     """
-    n, N = len(coefficients) - 1, coefficients.shape[1]
-    c = torch.cat([coefficients[:1] - level, coefficients[1:]])
-    size = torch.cat([coefficients[:1].abs() + level.abs(), coefficients[1:].abs()])
-    # Roots beyond the border are those of the reversed polynomial in 1 / t: no power of a large number is formed.
-    c, size = (torch.cat([x, x.flip(0)], 1) for x in (c, size))
-    exponent = exponents(size.amax(0))
-    border = c.new_tensor([BORDER, 1 / BORDER]).repeat_interleave(N)
-    roots = crossings_and_touchings(shifted(c, -exponent), shifted(size, -exponent), border)
-    roots = torch.cat([roots[:, :N], 1 / roots[:, N:]])
-    # A constant touches its own level everywhere, and a vanishing leading coefficient has its root at infinity.
-    roots = torch.where(roots.isfinite() & (coefficients[1:] != 0).any(0), roots, torch.nan).sort(0).values
+    n, dtype = len(coefficients) - 1, coefficients.dtype
+    finite = coefficients.isfinite().all(0)
+    # A constant touches its own level everywhere, and so do zeros in place of what is not finite.
+    some = finite & (coefficients[1:] != 0).any(0)
+    # A quarter keeps the difference from overflowing.
+    quarter = torch.where(torch.maximum(coefficients[0].abs(), level.abs()) > 1e300, 0.25, 1.0)
+    a, level = torch.where(some, coefficients, 0).double() * quarter, level.double() * quarter
+    c = torch.cat([a[:1] - level, a[1:]])
+    size = torch.cat([a[:1].abs() + level.abs(), a[1:].abs()])
+    common = ordinary(c) & ordinary(size)
+    roots = c.new_full((4 * n, c.shape[1]), torch.nan)
+    eps = torch.finfo(dtype).eps
+    if bool(common.all()):
+        roots[: 4 * n - 2] = roots_of_ordinary(c, size, eps)
+    else:
+        roots[: 4 * n - 2, common] = roots_of_ordinary(c[:, common], size[:, common], eps)
+        roots[:n, ~common] = roots_of_extreme(c[:, ~common], size[:, ~common], eps)
+    # A vanishing leading coefficient has its root at infinity.
+    roots = roots.to(dtype)
+    roots = torch.where(roots.isfinite() & some, roots, torch.nan).sort(0).values
     roots[1:][roots[1:] == roots[:-1]] = torch.nan
     return roots.sort(0).values[:n] + 0.0  # -0 becomes 0
 
 
-BORDER = 1.236067977
-"""Where `real_roots` changes from t to 1 / t: an odd number, so that no root of even multiplicity lies just there."""
+def roots_of_ordinary(coefficients: Tensor, size: Tensor, eps: float) -> Tensor:
+    """All roots of polynomials with `ordinary` terms. Shapes as for `crossings_and_touchings`, to (4 n - 2, N)."""
+    # Roots beyond the border are those of the reversed polynomial in 1 / t: no power of a large number is formed.
+    c, size = (torch.cat([x, x.flip(0)], 1) for x in (coefficients, size))
+    exponent = exponents(size.amax(0))
+    N = coefficients.shape[1]
+    border = c.new_tensor([BORDER, 1 / BORDER]).repeat_interleave(N)
+    roots = crossings_and_touchings(shifted(c, -exponent), shifted(size, -exponent), -border, border, eps)
+    return torch.cat([roots[:, :N], 1 / roots[:, N:]])
 
 
-def crossings_and_touchings(coefficients: Tensor, size: Tensor, border: Tensor) -> Tensor:
-    """Roots on [-border, border], NaN where there is none.
+def roots_of_extreme(coefficients: Tensor, size: Tensor, eps: float) -> Tensor:
+    """All roots of any finite polynomials, each in a unit of its own. Shapes (n + 1, N), (n + 1, N) to (n, N)."""
+    n, N = len(coefficients) - 1, coefficients.shape[1]
+    everywhere = torch.full_like(coefficients[0], torch.inf)
+    parts = pieces(coefficients, -everywhere, everywhere)
+    scaled, top = balanced(coefficients[:, parts.row], parts.exponent)
+    # The level is subtracted from the constant alone.
+    before = torch.cat([shifted(size[:1, parts.row], -top), scaled[1:].abs()])
+    found = shifted(crossings_and_touchings(scaled, before, parts.lo, parts.hi, eps), parts.exponent)
+    zero = torch.where(coefficients[0] == 0, 0.0, torch.nan)
+    t = torch.cat([zero, found.flatten()])
+    row = torch.cat([torch.arange(N, device=t.device), parts.row.repeat(len(found))])
+    t, row = t[t.isfinite()], row[t.isfinite()]
+    order = t.argsort()
+    order = order[row[order].argsort(stable=True)]
+    t, row = t[order], row[order]
+    place = torch.arange(len(t), device=t.device) - torch.searchsorted(row, row)
+    roots = coefficients.new_full((n, N), torch.nan)
+    roots[place[place < n], row[place < n]] = t[place < n]
+    return roots
+
+
+def crossings_and_touchings(coefficients: Tensor, size: Tensor, lo: Tensor, hi: Tensor, eps: float) -> Tensor:
+    """Roots on [lo, hi], NaN where there is none.
 
     Args:
         coefficients: ascending. Shape (n + 1, N), n >= 1.
         size: the magnitudes of the coefficients before any cancellation. Shape (n + 1, N).
-        border: Shape (N,).
+        lo: lower ends. Shape (N,).
+        hi: upper ends. Shape (N,).
+        eps: the relative rounding error of the coefficients.
 
     Returns:
         Shape (2 n - 1, N).
     """
     n = len(coefficients) - 1
-    stationary = roots_within(derivative(coefficients), -border, border)
-    t, crosses = roots_between(coefficients, torch.cat([-border[None], stationary.t, border[None]]))
+    stationary = roots_within(derivative(coefficients), lo, hi)
+    t, crosses = roots_between(coefficients, torch.cat([lo[None], stationary.t, hi[None]]))
     distance = horner(coefficients.unbind(0), stationary.t).abs()
-    rounding = 2 * (n + 1) * torch.finfo(size.dtype).eps * horner(size.unbind(0), stationary.t.abs())
+    rounding = 2 * (n + 1) * eps * horner(size.unbind(0), stationary.t.abs())
     touches = stationary.crosses & (distance <= rounding) & ~crosses[:-1] & ~crosses[1:]
     return torch.cat([torch.where(crosses, t, torch.nan), torch.where(touches, stationary.t, torch.nan)])
 
@@ -144,6 +239,8 @@ def roots_between(coefficients: Tensor, nodes: Tensor) -> Roots:
     c = coefficients[:, todo % nodes.shape[1]]
     # The cubic through both ends with slope zero there, as at stationary points, crosses zero here.
     t = a + (b - a) * (0.5 - torch.sin(torch.asin((1 + 2 * fa / (fb - fa)).clamp(-1, 1)) / 3))
+    # Where an end is much larger than the other, rounding may have led past the other.
+    t = t.clamp(a, b)
     rising, last, done = fa < 0, b - a, torch.zeros_like(todo, dtype=torch.bool)
     eps = torch.finfo(c.dtype).eps
     flat = result.view(-1)
@@ -231,25 +328,3 @@ def derivative(coefficients: Tensor) -> Tensor:
     """Coefficients of the derivative. Shape (n + 1, ...) to (n, ...), n >= 1."""
     powers = torch.arange(1, len(coefficients), dtype=coefficients.dtype, device=coefficients.device)
     return coefficients[1:] * powers.reshape(-1, *[1] * (coefficients.dim() - 1))
-
-
-def balanced(coefficients: Tensor, exponent: Tensor) -> Tensor:
-    """Coefficients over s = t / 2**exponent, times the power of two that makes the largest about 1.
-
-    Exact, but for coefficients so small beside the largest that on |s| <= 1 they do not count. Shapes (n + 1, N), (N,).
-    """
-    mantissa, power = torch.frexp(coefficients)
-    degrees = torch.arange(len(coefficients), dtype=exponent.dtype, device=exponent.device).unsqueeze(-1)
-    power = torch.where(coefficients != 0, power + degrees * exponent, -torch.inf)
-    return shifted(mantissa, (power - power.amax(0)).nan_to_num(neginf=-1e4))
-
-
-def exponents(t: Tensor) -> Tensor:
-    """Integers e with |t| < 2**e, as far as both 2**e and 2**-e are numbers."""
-    limit = math.frexp(torch.finfo(t.dtype).max)[1] - 3
-    return torch.frexp(t)[1].clamp(-limit, limit).to(t.dtype)
-
-
-def shifted(t: Tensor, exponent: Tensor) -> Tensor:
-    """The product of t and 2**exponent, exact."""
-    return t * torch.exp2(exponent)

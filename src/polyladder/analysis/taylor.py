@@ -60,20 +60,29 @@ def taylor_bounds(polynomial: LadderPolynomial, radius: float, exact_degree: int
     """
     d, order, r = polynomial.in_features, polynomial.order, radius
     rungs = homogeneous_parts(polynomial, exact_degree)
-    output_scale = [r**j for j in range(order + 1)]
+    output_scale = [power(r, j) for j in range(order + 1)]
     # Degree 0 has no gradient: its scale is zero, and 0 * r**-1 must not be asked for at r = 0.
-    gradient_scale = [0.0] + [j * r ** (j - 1) for j in range(1, order + 1)]
+    gradient_scale = [0.0] + [j * power(r, j - 1) for j in range(1, order + 1)]
     norms = [part_norm(part, d, j) for j, part in enumerate(rungs[-1])]
     above = remainder_norms(polynomial, rungs, exact_degree)
 
     def total(scale: Sequence[float]) -> Tensor:
         separate = sum((s * a for s, a in zip(scale, norms, strict=False)), torch.zeros_like(norms[0]))
         together = chain_norm(rungs[-1], d, scale)
-        return torch.minimum(separate, together) + sum(
+        # Where a scale overflows and its part vanishes there is a NaN, which proves nothing.
+        return torch.fmin(separate, together) + sum(
             (scale[j] * a for j, a in above.items()), torch.zeros_like(separate)
         )
 
     return total(output_scale), total(gradient_scale)
+
+
+def power(radius: float, degree: int) -> float:
+    """radius**degree, infinite where it overflows."""
+    try:
+        return radius**degree
+    except OverflowError:
+        return math.inf
 
 
 def homogeneous_parts(polynomial: LadderPolynomial, max_degree: int) -> list[list[Tensor]]:
@@ -283,10 +292,12 @@ def joined(d: int, left: int, right: int) -> Tensor:
     pairs = torch.cat(
         [rows.unsqueeze(1).expand(-1, len(columns), -1), columns.unsqueeze(0).expand(len(rows), -1, -1)], -1
     )
-    # Lists of one length, read as numbers to base d, keep the lexicographic order: a binary search finds them.
-    digits = torch.tensor([d**i for i in reversed(range(left + right))], dtype=torch.int64)
-    keys = (monomials(d, left + right) * digits).sum(-1)
-    return torch.searchsorted(keys, (pairs.sort(-1).values * digits).sum(-1))
+    lists = pairs.sort(-1).values
+    # After a list v come those with a later variable in place of v_i and nothing earlier behind it, for one i each.
+    # Counting them gives its place without a number larger than that of all monomials.
+    degree = left + right
+    after = torch.tensor([[count(d - 1 - v, degree - i) for i in range(degree)] for v in range(d)], dtype=torch.int64)
+    return count(d, degree) - 1 - after[lists, torch.arange(degree)].sum(-1)
 
 
 @lru_cache(maxsize=64)

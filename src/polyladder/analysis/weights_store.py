@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -22,20 +23,8 @@ def save(weights: GaussianWeights, path: str | PathLike[str], feature_names: Seq
         path: where to; an existing file is replaced.
         feature_names: names of the d inputs, kept in the header.
     """
-    mean = weights.mean
-    header: dict[str, Any] = {
-        "kind": "GaussianWeights",
-        "batch_shape": list(mean.batch_shape),
-        "in_features": mean.in_features,
-        "hidden": list(mean.hidden),
-        "out_features": mean.out_features,
-    }
-    if feature_names is not None:
-        names = [str(name) for name in feature_names]
-        if len(names) != mean.in_features:
-            raise ValueError(f"feature_names must have {mean.in_features} entries; got {len(names)}.")
-        header["feature_names"] = names
-    tensors = {f"{part}.{name}": t for part in PARTS for name, t in getattr(weights, part).tensors().items()}
+    header = {"kind": "GaussianWeights", **store.describe(weights.mean, feature_names)}
+    tensors = {f"{part}.{name}": t for part in PARTS for name, t in vars(weights)[part].tensors().items()}
     store.write_tensors(tensors, header, path)
 
 
@@ -45,10 +34,10 @@ def read(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path: object)
     for name, t in tensors.items():
         part, _, rest = name.partition(".")
         if part not in parts:
-            raise ValueError(f"{path} is damaged: {name!r} is neither a mean nor a variance.")
+            raise ValueError(f"{path} is damaged: {reprlib.repr(name)} is neither a mean nor a variance.")
         parts[part][rest] = t
     mean, variance = (store.read(parts[part], header, path) for part in PARTS)
     try:
         return GaussianWeights(mean, variance)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from error

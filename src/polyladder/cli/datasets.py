@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from polyladder.data.catalog import Entry
+    from polyladder.datasets.catalog import Entry
 
 
 def datasets(
@@ -22,8 +22,8 @@ def datasets(
 
     Example: polyladder datasets --check
     """
-    from polyladder.data.catalog import catalog, find_entry
-    from polyladder.data.folders import data_folders
+    from polyladder.datasets.catalog import catalog, find_entry
+    from polyladder.datasets.folders import data_folders
 
     entries = catalog() if name is None else (find_entry(name),)
     folders = data_folders(data_dir)
@@ -58,7 +58,7 @@ def show_all(entries: tuple[Entry, ...], folders: tuple[Path, ...]) -> None:
 
 def show_entry(entry: Entry, folders: tuple[Path, ...]) -> None:
     """All that the catalog knows of one data set, and every copy of its files."""
-    from polyladder.data.folders import copies
+    from polyladder.datasets.folders import copies
 
     lines = {
         "name": entry.name,
@@ -84,7 +84,7 @@ def show_entry(entry: Entry, folders: tuple[Path, ...]) -> None:
 
 def show_check(entries: tuple[Entry, ...], folders: tuple[Path, ...]) -> None:
     """One line a file that is present; exit code 1 if any is damaged."""
-    from polyladder.data.check import check_files
+    from polyladder.datasets.check import check_files
 
     damaged = total = 0
     for checked in check_files(entries, folders):
@@ -98,7 +98,7 @@ def show_check(entries: tuple[Entry, ...], folders: tuple[Path, ...]) -> None:
 
 def where(entry: Entry, folders: tuple[Path, ...]) -> str:
     """Where a data set will be taken from when it is loaded."""
-    from polyladder.data.folders import copies
+    from polyladder.datasets.folders import copies
 
     if not entry.files:
         return "scikit-learn"

@@ -18,6 +18,7 @@ from polyladder.cli.fit import fit
 from polyladder.cli.predict import predict
 from polyladder.cli.report import report
 from polyladder.cli.reproduce import reproduce
+from polyladder.cli.start import INTERRUPTED
 
 commands = typer.Typer(
     help="Ladder polynomial networks: fit, read, bound and share exact polynomials.",
@@ -55,15 +56,28 @@ def app() -> None:
     except BrokenPipeError:
         # Whoever reads has had enough, as in `polyladder predict ... | head`. What is still buffered must go nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, TypeError, OSError, ImportError) as error:
-        print(f"polyladder: {one_line(error)}", file=sys.stderr)
-        sys.exit(1)
     except MemoryError:
-        print("polyladder: The memory is used up; try fewer rows or columns.", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        print("polyladder: interrupted.", file=sys.stderr)
-        sys.exit(130)
+        say_error(OUT_OF_MEMORY)
+    except RuntimeError as error:
+        if "DefaultCPUAllocator" not in str(error):
+            raise
+        say_error(OUT_OF_MEMORY)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        say_error(one_line(error))
+    except SystemExit as leaving:
+        # An interrupt reaches this place as an exit code.
+        if leaving.code == INTERRUPTED:
+            raise KeyboardInterrupt from leaving
+        raise
+
+
+OUT_OF_MEMORY = "The memory is used up; try fewer rows or columns."
+
+
+def say_error(sentence: str) -> None:
+    """Say what was wrong, and leave."""
+    print(f"polyladder: {sentence}", file=sys.stderr)
+    sys.exit(1)
 
 
 def one_line(error: BaseException) -> str:

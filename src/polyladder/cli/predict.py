@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from polyladder.data.read_table import TableFile
+    from polyladder.tables.table_file import TableFile
 
 
 def predict(
@@ -24,6 +24,7 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold so many percent.")
     ] = None,
+    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Predict every row of a table, a chunk at a time, in constant memory.
@@ -37,9 +38,11 @@ def predict(
       polyladder predict houses.ladder new.csv.gz --interval 90 -o prices.csv
       cat new.csv | polyladder predict houses.ladder -
     """
-    from polyladder.cli.model_rows import load_estimator
-    from polyladder.data.read_table import open_table
+    from polyladder.automatic.model_rows import load_estimator
+    from polyladder.cli.output import check_place
+    from polyladder.tables.table_file import open_table
 
+    replaced = output is not None and check_place("--output", output, no_clobber)
     estimator = load_estimator(model)
     file = open_table(rows)
     with opened(output) as sink:
@@ -47,8 +50,11 @@ def predict(
         for lines, chunk_rows in prediction_lines(estimator, file, interval, quiet):
             sink.write(lines)
             count += chunk_rows
+    for sentence in () if quiet else file.notes:
+        print(f"polyladder: note: {sentence}", file=sys.stderr)
     if output is not None and not quiet:
-        print(f"{count:,} predictions in {output}.", file=sys.stderr)
+        said = ", which replaced the file that was there" if replaced else ""
+        print(f"{count:,} predictions in {output}{said}.", file=sys.stderr)
 
 
 def prediction_lines(
@@ -57,7 +63,7 @@ def prediction_lines(
     """Lines of CSV, the header first, and how many rows they are."""
     import polars as pl
 
-    from polyladder.cli.model_rows import file_columns, model_rows
+    from polyladder.automatic.model_rows import file_columns, model_rows
 
     columns = file_columns(file, estimator)
     names = predicted_columns(estimator, interval)
@@ -84,16 +90,18 @@ def prediction_lines(
 
 def predicted_columns(estimator: Any, interval: float | None) -> list[str]:
     """The header of the result."""
-    from polyladder.estimators.card import half_width
+    from polyladder.automatic.card import half_width
+    from polyladder.estimators.bayesian import BayesianLPNNRegressor
+    from polyladder.estimators.targets import ClassTarget
 
-    if hasattr(estimator, "classes_"):
+    if isinstance(estimator.target_, ClassTarget):
         if interval is not None:
             raise ValueError("--interval must be left out for a model of classes; their probability is always given.")
         return ["prediction", "probability"]
     if interval is None:
         return ["prediction"]
-    if not hasattr(estimator, "predict_interval"):
-        if not hasattr(estimator, "card_"):
+    if not isinstance(estimator, BayesianLPNNRegressor):
+        if estimator.card_ is None:
             raise ValueError(
                 "--interval must be left out: no held-out rows of this model are known. Use polyladder fit."
             )
@@ -103,9 +111,11 @@ def predicted_columns(estimator: Any, interval: float | None) -> list[str]:
 
 def predictions(estimator: Any, X: Any, interval: float | None) -> list[Any]:
     """The columns of the result for some rows. Each has shape (n,)."""
-    from polyladder.estimators.card import half_width
+    from polyladder.automatic.card import half_width
+    from polyladder.estimators.bayesian import BayesianLPNNRegressor
+    from polyladder.estimators.targets import ClassTarget
 
-    if hasattr(estimator, "classes_"):
+    if isinstance(estimator.target_, ClassTarget):
         probability = estimator.predict_proba(X)
         return [estimator.classes_[probability.argmax(1)], probability.max(1)]
     predicted = estimator.predict(X)
@@ -113,7 +123,7 @@ def predictions(estimator: Any, X: Any, interval: float | None) -> list[Any]:
         raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
     if interval is None:
         return [predicted]
-    if hasattr(estimator, "predict_interval"):
+    if isinstance(estimator, BayesianLPNNRegressor):
         lower, upper = estimator.predict_interval(X, level=interval / 100)
         return [predicted, lower, upper]
     half = half_width(estimator.card_, interval)
@@ -128,7 +138,7 @@ def opened(path: Path | None) -> Iterator[IO[bytes]]:
         yield stream
         stream.flush()
         return
-    from polyladder.polynomial.store import replacing
+    from polyladder.files.replace_file import replacing
 
     with replacing(path) as sink:
         yield sink

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from polyladder.experiments.declare import Declaration
-    from polyladder.experiments.store import Store
+    from polyladder.experiments.engine.compare import Comparison
+    from polyladder.experiments.engine.declare import Declaration
+    from polyladder.experiments.engine.store import Store
 
 
 def reproduce(
@@ -24,7 +25,9 @@ def reproduce(
     only: Annotated[str, typer.Option("--only", help="DATA/MODEL; either may be left out.")] = "",
     show: Annotated[bool, typer.Option("--show", help="Run nothing; print what is stored.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Run nothing; print the page of results.")] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page with figures to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page with figures to this file (needs matplotlib).")
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Groups at a time.")] = 1,
     threads: Annotated[int, typer.Option("--threads", help="Threads of each group.")] = 1,
     store: Annotated[Path | None, typer.Option("--store", help="Folder of results.")] = None,
@@ -36,67 +39,69 @@ def reproduce(
 
     Example: polyladder reproduce table_2 --quick
     """
-    from polyladder.data.folders import VARIABLE
-    from polyladder.experiments import declare
-    from polyladder.experiments.store import Store
+    from polyladder.datasets.folders import VARIABLE
+    from polyladder.experiments.engine import declare
+    from polyladder.experiments.engine.compare import compare
+    from polyladder.experiments.engine.store import Store
+    from polyladder.experiments.pages import page
+    from polyladder.files.replace_file import write_atomically
 
     if data_dir is not None:
         # Groups may run in other processes, which inherit the variable.
         os.environ[VARIABLE] = str(data_dir)
-    declarations = [declare.declared(name) for name in names or declare.names()]
+    chosen = names or declare.names()
+    declarations = [declare.declared(name) for name in chosen]
     if quick:
         declarations = [declare.quick(d) for d in declarations]
     if only:
         declarations = [declare.only(d, only) for d in declarations]
-    results = Store(store or default_store(quick))
+    stores = [Store(store or default_store(name, quick)) for name in chosen]
     if list_:
-        show_list(declarations, results)
+        width = max(len(d.name) for d in declarations) + 1
+        for d, results in zip(declarations, stores, strict=True):
+            typer.echo(f"{d.name:<{width}} {progress(d, results)}. {d.title}")
         return
-    if markdown:
-        from polyladder.experiments.page import markdown_page
-
-        typer.echo(markdown_page(declarations, results), nl=False)
-        return
-    for d in declarations:
-        if not show:
+    if not (show or markdown):
+        for d, results in zip(declarations, stores, strict=True):
             run_declaration(d, results, jobs, threads)
-        show_declaration(d, results)
+    comparisons = [compare(d, results.rows(d.name)) for d, results in zip(declarations, stores, strict=True)]
+    if markdown:
+        text = "\n".join(page.markdown_section(c) for c in comparisons) if names else page.markdown_page(comparisons)
+        typer.echo(text, nl=False)
+        return
+    for comparison in comparisons:
+        show_comparison(comparison)
     if html is not None:
-        from polyladder.experiments.page import html_page
-
-        html.write_text(html_page(declarations, results), encoding="utf-8")
+        write_atomically(page.html_page(comparisons).encode(), html)
         typer.echo(f"Wrote {html}.")
 
 
-def default_store(quick: bool) -> Path:
-    """The checkout's ``paper/results``, or a folder of the user's where there is none; for ``--quick`` always that."""
-    from polyladder.data.folders import cache_folder
-    from polyladder.experiments.declare import results_folder
+def default_store(name: str, quick: bool) -> Path:
+    """The folder ``results`` beside the declaration; for ``--quick`` and inside a package, one in the user's cache."""
+    from polyladder.datasets.folders import cache_folder
+    from polyladder.experiments.engine.declare import results_folder
 
     own = cache_folder().parent / "reproduce"
-    return own / "quick" if quick else results_folder() or own / "results"
+    return own / "quick" if quick else results_folder(name) or own / "results"
 
 
-def show_list(declarations: list[Declaration], store: Store) -> None:
-    """One line a table: how many of its cells are done, and how long the rest takes."""
-    from polyladder.experiments.compare import compare
-    from polyladder.experiments.run import cost_left
+def progress(d: Declaration, store: Store) -> str:
+    """How many splits of a table are done, and how long the rest takes."""
+    from polyladder.experiments.engine.compare import compare
+    from polyladder.experiments.engine.run import cost_left
 
-    for d in declarations:
-        cells = [cell for (_, _), cell in compare(d, store.rows(d.name)).cells.items()]
-        done = sum(len(cell.values) for cell in cells)
-        wanted = sum(cell.wanted for cell in cells)
-        left = cost_left(d, store) / 60
-        typer.echo(f"{d.name:<9} {done:>4} of {wanted:<4} splits done, about {left:.0f} min left. {d.title}")
+    cells = compare(d, store.rows(d.name)).cells.values()
+    done, wanted = sum(len(cell.values) for cell in cells), sum(cell.wanted for cell in cells)
+    return f"{done:>4} of {wanted:<4} splits done, about {cost_left(d, store) / 60:.0f} min left"
 
 
 def run_declaration(d: Declaration, store: Store, jobs: int, threads: int) -> None:
-    """Run what is missing, with a bar on a terminal and one line a group elsewhere."""
+    """Run what is missing, with a bar on a terminal and one line per group elsewhere."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from polyladder.experiments.plan import Group
-    from polyladder.experiments.run import cost_left, run
+    from polyladder.experiments.engine.plan import Group
+    from polyladder.experiments.engine.run import cost_left, run
 
     console = Console(stderr=True)
     left = cost_left(d, store)
@@ -116,20 +121,28 @@ def run_declaration(d: Declaration, store: Store, jobs: int, threads: int) -> No
 
         lacking = run(d, store, jobs=jobs, threads=threads, watch=watch)
     for label in lacking:
-        typer.echo(f"{d.name}: {label} left out, its data are not to be had.", err=True)
+        typer.echo(f"{d.name}: {label} left out, its data are not available.", err=True)
 
 
-def show_declaration(d: Declaration, store: Store) -> None:
-    """The table in the terminal, with verdicts and departures."""
+def show_comparison(comparison: Comparison) -> None:
+    """A table in the terminal, with verdicts and departures."""
     from rich.console import Console
 
-    from polyladder.experiments.compare import compare
-    from polyladder.experiments.render import distribution_lines, notes, terminal, verdicts
+    from polyladder.experiments.pages.page import rows_with
+    from polyladder.experiments.pages.render import (
+        distribution_lines,
+        measures,
+        notes,
+        terminal,
+        terminal_table,
+        verdicts,
+    )
 
-    comparison = compare(d, store.rows(d.name))
-    console = Console()
+    d, console = comparison.declaration, Console()
     console.print(terminal(comparison))
-    rows = [row for cell in comparison.cells.values() for row in cell.rows.values() if "distributions" in row]
+    for label, texts in measures(comparison):
+        console.print(terminal_table(d, label, "", texts))
+    rows = rows_with(comparison, "distributions")
     for line in [*(distribution_lines(rows) if rows else ()), *verdicts(comparison)]:
         console.print(line, markup=False)
     for mark, departure in notes(d):

@@ -1,1 +1,1 @@
-"""To and from relatives: formulas, factorization machines, polynomial kernels."""
+"""To and from rivals: formulas, factorization machines, polynomial kernels."""

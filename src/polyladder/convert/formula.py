@@ -51,7 +51,7 @@ def to_sympy(
 
     Args:
         polynomial: a single one (``batch_shape`` ()).
-        names: of the d inputs, all different; x1, ..., xd if not given.
+        names: of the d inputs, all different; x0, x1, ... if not given.
         digits: round each coefficient to this many significant digits. By default they keep all.
         prune: drop small terms, as many as together cannot change an output by more than this on [-1, 1]^d.
         max_terms: refuse a polynomial with more monomials than this before pruning.

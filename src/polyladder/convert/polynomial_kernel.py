@@ -29,6 +29,7 @@ def from_polynomial_kernel(
 
     Returns:
         A ladder of order q and width K, in dtype and on the device of ``directions``, equal to the sum up to rounding.
+        NaN in one model of a batch stays there.
 
     Example:
         >>> import torch
@@ -42,6 +43,11 @@ def from_polynomial_kernel(
             raise TypeError(f"{name} must be a floating-point torch.Tensor; got {kind}.")
     if directions.dim() < 2:
         raise ValueError(f"directions must have shape (*batch_shape, K, d); got shape {tuple(directions.shape)}.")
+    if 0 in directions.shape:
+        raise ValueError(
+            f"directions must have shape (*batch_shape, K, d) without zeros; got shape {tuple(directions.shape)}. "
+            "For the zero polynomial give one direction the weight 0."
+        )
     *batch, K, _ = directions.shape
     if weights.dim() == directions.dim() - 1:
         weights = weights.unsqueeze(-2)
@@ -52,7 +58,10 @@ def from_polynomial_kernel(
             f"got shape {tuple(weights.shape)}."
         )
     readout = weights.to(directions)
-    shift = torch.as_tensor(intercept, dtype=directions.dtype, device=directions.device)
+    try:
+        shift = torch.as_tensor(intercept, dtype=directions.dtype, device=directions.device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"intercept must be a number or a tensor; got {intercept!r}.") from error
     try:
         shift = shift.expand(*batch, K)
     except RuntimeError as error:

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from polyladder.data.features import KINDS
-from polyladder.estimators.base import (
-    GUARD,
-    Rows,
-    TableClassifier,
-    TableEstimator,
-    TableRegressor,
-    check_choice,
-    check_number,
-    evaluate,
-    seeds_from,
+from polyladder.estimators.batch.progress import Progress
+from polyladder.estimators.draft import draft_of
+from polyladder.estimators.parameters import check_choice, check_number, refuse, seeds_from
+from polyladder.estimators.posterior import (
+    Array,
+    Diagnostics,
+    Posterior,
+    Uncertainty,
+    chain_by_chain,
+    in_order,
+    repeated,
 )
-from polyladder.estimators.progress import Progress
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator, evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
-from polyladder.training.alternating import fit_alternating, random_start
-from polyladder.training.diagnostics import effective_sample_size, split_rhat
-from polyladder.training.gibbs import sample_gibbs
-from polyladder.training.growth import Growth
-from polyladder.training.mixture import StudentMixture, waic
-from polyladder.training.noise import log_tilt, noise_columns
-from polyladder.training.probit import class_probabilities
-
-Array = np.ndarray[Any, np.dtype[np.float64]]
-
-MANY_ROWS = 4000
-"""From so many rows on the defaults are larger ladders, and fewer sweeps of them."""
+from polyladder.predictive.diagnostics import effective_sample_size, split_rhat
+from polyladder.predictive.mixture import StudentMixture, waic
+from polyladder.training.bayes.gibbs import sample_gibbs
+from polyladder.training.bayes.noise import noise_columns
+from polyladder.training.bayes.probit import class_probabilities
+from polyladder.training.bayes.variational import fit_variational
+from polyladder.training.solves.alternating import fit_alternating, random_start
+from polyladder.training.solves.growth import Growth
 
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
@@ -51,69 +47,6 @@ DIAGNOSED_ROWS = 200
 SUREST = 6.0
 """How far, in units of the latent noise, a draw's outputs may lie on one side: a chance of one in a billion. In an
 empty corner they would grow without bound, and with them the price of being wrong."""
-
-
-@dataclass(frozen=True)
-class Posterior:
-    """Draws of everything that is not known, all chains together; a chain's draws follow each other.
-
-    Attributes:
-        weights: ladders over the transformed features, targets standardized. Batch shape (draws,).
-        noise: scale of the noise at a row of mean features, in units of the standardized target. Shape (draws, m).
-        degrees: degrees of freedom of the noise; infinity is Gaussian. Shape (draws, m).
-        slopes: of the noise's log precision on the transformed features and their squares
-            (`polyladder.training.noise.noise_columns`). Shape (draws, m, 2 d), or (draws, m, 0) where it is the same
-            everywhere.
-        precision: prior precision of each block: layers, gates, readout. Shapes (draws, 1), or (draws, columns) with
-            ``relevance``; empty for variational inference.
-        chains: how many chains there were.
-    """
-
-    weights: LadderPolynomial
-    noise: Tensor
-    degrees: Tensor
-    slopes: Tensor
-    precision: tuple[Tensor, ...]
-    chains: int
-
-    def noise_scale(self, z: Tensor) -> Tensor:
-        """Scale of the noise at transformed rows z (n, d).
-
-        Shape (draws, n, m), or (draws, 1, m) where it is the same everywhere.
-        """
-        if not self.slopes.shape[-1]:
-            return self.noise.unsqueeze(1)
-        return self.noise.unsqueeze(1) * (-log_tilt(noise_columns(z) @ self.slopes.mT) / 2).exp()
-
-    def mixture(self, z: Tensor) -> StudentMixture:
-        """The distribution of a new standardized target at transformed rows z (n, d)."""
-        return StudentMixture.equal(evaluate(self.weights, z), self.noise_scale(z), self.degrees.unsqueeze(1))
-
-
-class Diagnostics(NamedTuple):
-    """How well the chains mixed, judged at predictions of up to 200 training rows; weights are not identified.
-
-    Attributes:
-        rhat: split R-hat of each. Shape (rows, m).
-        effective_draws: effective sample size of each. Shape (rows, m).
-        draws: how many draws there are.
-    """
-
-    rhat: Array
-    effective_draws: Array
-    draws: int
-
-
-class Uncertainty(NamedTuple):
-    """Where the uncertainty of each prediction comes from.
-
-    Attributes:
-        weights: what more data would remove.
-        noise: what would remain.
-    """
-
-    weights: Array
-    noise: Array
 
 
 class BayesianEstimator(TableEstimator):
@@ -134,40 +67,41 @@ class BayesianEstimator(TableEstimator):
         -------
         self
         """
-        self._check_parameters()
-        rows = in_order(repeated(self._prepare(X, y, sample_weight)))
-        seed = seeds_from(self.random_state, 1)[0]
-        order = self._choose_order(rows, seed) if self.order == "auto" else int(self.order)
-        warmup, draws = self._lengths(rows)
-        self.posterior_ = self._posterior(rows, order, int(self.chains), warmup, draws, seed)
-        self.order_ = order
-        self.diagnostics_ = self._diagnose(rows)
-        self.__dict__.pop("polynomial_", None)
+        with draft_of(self) as draft:
+            draft._check_parameters()
+            prepared = draft._prepare(X, y, sample_weight)
+            rows = in_order(repeated(prepared.rows))
+            seed = seeds_from(draft.random_state, 1)[0]
+            order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
+            warmup, draws = draft._lengths(rows)
+            draft._adopt(prepared)
+            draft.posterior_ = draft._posterior(rows, order, int(draft.chains), warmup, draws, seed)
+            draft.order_ = order
+            draft.diagnostics_ = draft._diagnose(rows)
         return self
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number(self, "order", int, 2, "auto")
         check_number(self, "width", int, 1, "auto")
         check_number(self, "chains", int, 1)
         check_number(self, "warmup", int, 0, "auto")
         check_number(self, "draws", int, 4, "auto")
-        check_choice(self, "features", KINDS)
-        check_choice(self, "missing", ("error", "impute"))
 
     def _lengths(self, rows: Rows) -> tuple[int, int]:
-        usual = 50 if len(rows.z) < MANY_ROWS else 25
+        usual = 25 if rows.many else 50
         return tuple(usual if n == "auto" else int(n) for n in (self.warmup, self.draws))  # type: ignore[return-value]
 
     def _hidden(self, rows: Rows, order: int) -> tuple[int, ...]:
-        width = (8 if len(rows.z) < MANY_ROWS else 12) if self.width == "auto" else int(self.width)
+        width = (12 if rows.many else 8) if self.width == "auto" else int(self.width)
         return (width,) * (order - 1)
 
     def _starts(self, rows: Rows, order: int, chains: int, seed: int) -> LadderPolynomial:
         """Ladders from random weights and a few sweeps of block solves, one a chain."""
         seeds = [seed + i for i in range(chains)]
         start = random_start(rows.z.shape[1], self._hidden(rows, order), rows.outputs, seeds, chains)
-        y, loss = self._alternating_target(rows)
-        return fit_alternating(start, rows.z, y, loss=loss, weight=rows.weight, sweeps=START_SWEEPS).polynomial
+        options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
+        return fit_alternating(start, rows.z, rows.y, **options).polynomial
 
     def _posterior(self, rows: Rows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
         start = self._starts(rows, order, chains, seed)
@@ -176,9 +110,9 @@ class BayesianEstimator(TableEstimator):
             found = sample_gibbs(
                 start,
                 rows.z,
-                rows.y if rows.outputs > 1 or rows.y.is_floating_point() else 2 * rows.y.double() - 1,
+                rows.y,
                 **self._likelihood(rows),
-                weight=rows.weight,
+                sample_weight=rows.weight,
                 relevance=bool(self.relevance),
                 warmup=warmup,
                 draws=draws,
@@ -218,14 +152,11 @@ class BayesianEstimator(TableEstimator):
     @cached_property
     def polynomial_(self) -> LadderPolynomial:
         """The posterior mean function as one wide ladder: the mean of 50 draws, or of all if there are fewer."""
-        if not hasattr(self, "posterior_"):
+        if "posterior_" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} has no attribute 'polynomial_' before it is fitted.")
         count = len(self.posterior_.weights)
         some = torch.linspace(0, count - 1, min(MEAN_DRAWS, count)).long()
-        return self._in_target_units(widen(self.posterior_.weights[some]))
-
-    def _alternating_target(self, rows: Rows) -> tuple[Tensor, Any]:
-        raise NotImplementedError
+        return self.target_.in_units(widen(self.posterior_.weights[some]))
 
     def _likelihood(self, rows: Rows) -> dict[str, Any]:
         raise NotImplementedError
@@ -235,7 +166,7 @@ class BayesianEstimator(TableEstimator):
         raise NotImplementedError
 
 
-class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
+class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     """Regression by a posterior over ladders, with error bars.
 
     Every block of a ladder is drawn from its exact conditional posterior, one after the other; ridge weights and the
@@ -249,21 +180,24 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
     width : int or "auto", default="auto"
         Units a layer. "auto" is 8, from 4,000 rows on 12.
     inference : {"gibbs", "variational"}, default="gibbs"
-        "variational" fits independent Gaussian weights by an exact bound and draws from those.
+        "variational" fits independent Gaussian weights by an exact bound and draws from those. It knows one kind of
+        noise, Gaussian and the same everywhere, and has no warmup: ``noise="student"``, ``heteroscedastic=True`` and
+        a number for ``warmup`` are refused.
     noise : {"auto", "student", "gaussian"}, default="auto"
         "student" noise, with ``degrees`` of freedom, forgives outliers. "auto" draws the degrees of freedom, Gaussian
-        noise among them.
+        noise among them; Gaussian noise alone with ``inference="variational"``.
     degrees : float, default=4
         Degrees of freedom of ``noise="student"``, more than 2.
-    heteroscedastic : bool, default=True
+    heteroscedastic : bool or "auto", default="auto"
         Let the logarithm of the noise precision change with the features and their squares, as far as the rows ask.
-        False gives all rows the same say in the fit.
+        False gives all rows the same say in the fit. "auto" is True for "gibbs", False for "variational".
     chains : int, default=4
         Independent chains, from different starts.
     warmup, draws : int or "auto", default="auto"
         Sweeps of each chain that are forgotten, and that are kept. "auto" is 50, from 4,000 rows on 25.
     relevance : bool, default=False
-        One prior precision for each input column instead of one for each block.
+        One prior precision for each input column instead of one for each block; with "variational" also for each unit
+        that a block reads.
     features : {"standard", "quantile", "yeo-johnson"}, default="standard"
         How numeric columns are scaled.
     clip : bool, default=True
@@ -312,7 +246,7 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
         inference: Literal["gibbs", "variational"] = "gibbs",
         noise: Literal["auto", "student", "gaussian"] = "auto",
         degrees: float = 4.0,
-        heteroscedastic: bool = True,
+        heteroscedastic: bool | Literal["auto"] = "auto",
         chains: int = 4,
         warmup: int | Literal["auto"] = "auto",
         draws: int | Literal["auto"] = "auto",
@@ -346,12 +280,19 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
         check_choice(self, "inference", ("gibbs", "variational"))
         check_choice(self, "noise", ("auto", "student", "gaussian"))
         check_number(self, "degrees", float, 2.0, open_low=True)
-
-    def _alternating_target(self, rows: Rows) -> tuple[Tensor, Any]:
-        return rows.y, "squared"
+        if self.heteroscedastic not in (True, False, "auto"):
+            refuse(self, "heteroscedastic", "a bool or 'auto'")
+        if self.inference == "variational":
+            one_noise = "for inference='variational', which has one Gaussian noise for all rows"
+            if self.warmup != "auto":
+                refuse(self, "warmup", "left at 'auto' for inference='variational', which draws no chain")
+            if self.noise == "student":
+                refuse(self, "noise", f"'auto' or 'gaussian' {one_noise}")
+            if self.heteroscedastic is True:
+                refuse(self, "heteroscedastic", f"False or 'auto' {one_noise}")
 
     def _likelihood(self, rows: Rows) -> dict[str, Any]:
-        options = {"noise_features": noise_columns(rows.z)} if self.heteroscedastic else {}
+        options = {"noise_features": noise_columns(rows.z)} if self.heteroscedastic in (True, "auto") else {}
         if self.noise == "gaussian":
             return {"likelihood": "gaussian", **options}
         return {"likelihood": "student", "degrees": None if self.noise == "auto" else float(self.degrees), **options}
@@ -359,32 +300,35 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
     def _posterior(self, rows: Rows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
         if self.inference == "gibbs":
             return super()._posterior(rows, order, chains, warmup, draws, seed)
-        from polyladder.training.variational import fit_variational
-
         start = self._starts(rows, order, chains, seed)
-        found = fit_variational(start, rows.z, rows.y, weight=rows.weight, seed=seed)
+        found = fit_variational(start, rows.z, rows.y, sample_weight=rows.weight, relevance=bool(self.relevance))
         weights = found.weights.sample(draws, seed).map(chain_by_chain)
         noise = found.noise.sqrt().reshape(1, chains, -1).expand(draws, -1, rows.outputs)
         scale = chain_by_chain(noise)
         slopes = scale.new_zeros(*scale.shape, 0)
-        return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, (), chains)
+        precision = tuple(chain_by_chain((1 / prior).expand(draws, *prior.shape)) for prior in found.prior)
+        return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, precision, chains)
 
     def _log_densities(self, posterior: Posterior, rows: Rows) -> Tensor:
         return posterior.mixture(rows.z).log_densities(rows.y).sum(-1)
 
-    def _mixture(self, X: Any) -> StudentMixture:
-        """The predictive distribution in target units."""
-        z = self._transformed(X)  # which asks first whether there is a posterior
-        standard = self.posterior_.mixture(z)
+    def predictive(self, X: Any) -> StudentMixture:
+        """The predictive distribution at each row, in target units: one component per draw.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        StudentMixture
+        """
+        z = self.inputs(X)  # which asks first whether there is a posterior
+        standard, target = self.posterior_.mixture(z), self.target_
         mixture = StudentMixture.equal(
-            standard.center * self.target_scale_ + self.target_mean_,
-            standard.scale * self.target_scale_,
-            standard.degrees,
+            standard.center * target.scale + target.mean, standard.scale * target.scale, standard.degrees
         )
-        if not self.guard:
-            return mixture
-        margin = GUARD * (self.target_high_ - self.target_low_)
-        return mixture.within(self.target_low_ - margin, self.target_high_ + margin)
+        return mixture.within(*target.guard_range) if self.guard else mixture
 
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Predict the target: the median over the draws, which a draw that explodes in an empty corner cannot move.
@@ -405,13 +349,13 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov must not both be True; the covariance holds the variances.")
-        mixture = self._mixture(X)
-        y = self._shaped(mixture.median())
+        mixture = self.predictive(X)
+        y = self.target_.shaped(mixture.median())
         if return_cov or return_std:
             covariance = mixture.weights_covariance() + torch.diag_embed(mixture.noise_variance())
             if return_cov:
                 return y, covariance.numpy()
-            return y, self._shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
+            return y, self.target_.shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
         return y
 
     def predict_uncertainty(self, X: Any) -> Uncertainty:
@@ -426,9 +370,9 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
         Uncertainty
             ``weights`` and ``noise``, each of shape (n,) or (n, m); their squares add up to the variance of `predict`.
         """
-        mixture = self._mixture(X)
+        mixture = self.predictive(X)
         weights = mixture.weights_covariance().diagonal(dim1=-2, dim2=-1)
-        return Uncertainty(self._shaped(weights.sqrt()), self._shaped(mixture.noise_variance().sqrt()))
+        return Uncertainty(self.target_.shaped(weights.sqrt()), self.target_.shaped(mixture.noise_variance().sqrt()))
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """The central interval that holds a new observation with the given probability.
@@ -444,8 +388,8 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
         """
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1; got {level!r}.")
-        mixture = self._mixture(X)
-        low, high = (self._shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
+        mixture = self.predictive(X)
+        low, high = (self.target_.shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
         return low, high
 
     def log_likelihood(self, X: Any, y: Any) -> Array:
@@ -460,8 +404,8 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
         -------
         ndarray of shape (n,)
         """
-        mixture = self._mixture(X)
-        target = torch.tensor(self._read_target(y, fresh=False)).reshape(mixture.center.shape[1:])
+        mixture = self.predictive(X)
+        target = torch.tensor(self._read_target(y)).reshape(mixture.center.shape[1:])
         return np.asarray(mixture.log_density(target).numpy())
 
     def sample(self, X: Any, n: int = 1) -> Array:
@@ -477,13 +421,10 @@ class BayesianLPNNRegressor(BayesianEstimator, TableRegressor):
         ndarray of shape (n, rows) or (n, rows, m)
         """
         generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
-        return self._shaped(self._mixture(X).sample(n, generator))
-
-    def _shaped(self, t: Tensor) -> Array:
-        return np.asarray((t[..., 0] if self._flat_target else t).numpy())
+        return self.target_.shaped(self.predictive(X).sample(n, generator))
 
 
-class BayesianLPNNClassifier(BayesianEstimator, TableClassifier):
+class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     """Classification by a posterior over ladders: probit, with two classes or several.
 
     A class is the sign, or the largest, of the ladder's outputs plus standard normal noise. Given the noisy outputs the
@@ -539,11 +480,6 @@ class BayesianLPNNClassifier(BayesianEstimator, TableClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _alternating_target(self, rows: Rows) -> tuple[Tensor, Any]:
-        if rows.outputs == 1:
-            return 2.0 * rows.y.double() - 1.0, "logistic"
-        return torch.nn.functional.one_hot(rows.y, rows.outputs).double(), "softmax"
-
     def _likelihood(self, rows: Rows) -> dict[str, Any]:
         return {"likelihood": "probit"}
 
@@ -553,7 +489,7 @@ class BayesianLPNNClassifier(BayesianEstimator, TableClassifier):
 
     def _draws(self, X: Any) -> Tensor:
         """Outputs of every draw, none of them surer than `SUREST`. Shape (draws, n, m)."""
-        z = self._transformed(X)
+        z = self.inputs(X)
         f = evaluate(self.posterior_.weights, z)
         if f.shape[-1] == 1:
             return f.clamp(-SUREST, SUREST)
@@ -596,7 +532,7 @@ class BayesianLPNNClassifier(BayesianEstimator, TableClassifier):
     def log_likelihood(self, X: Any, y: Any) -> Array:
         """Log probability of each row's class. Shape (n,)."""
         p = self.predict_proba(X)
-        return np.log(p[np.arange(len(p)), self._read_target(y, fresh=False)])
+        return np.log(p[np.arange(len(p)), self.target_.encode(self._read_target(y))])
 
     def sample(self, X: Any, n: int = 1) -> np.ndarray[Any, Any]:
         """Classes of each row, each from a draw of its own, by ``random_state``. Shape (n, rows)."""
@@ -606,33 +542,3 @@ class BayesianLPNNClassifier(BayesianEstimator, TableClassifier):
         which = torch.randint(len(each), (n, rows), generator=generator)
         p = each[which, torch.arange(rows)].reshape(n * rows, -1)
         return self.classes_[torch.multinomial(p, 1, generator=generator).reshape(n, rows).numpy()]
-
-
-def chain_by_chain(t: Tensor) -> Tensor:
-    """From (draws, chains, ...) to (chains * draws, ...): a chain's draws follow each other."""
-    return t.transpose(0, 1).flatten(0, 1)
-
-
-def repeated(rows: Rows) -> Rows:
-    """Rows of whole weights, repeated as often as those say; others as they are.
-
-    Every repetition has latent variables of its own, so a weight alone could not stand for it.
-    """
-    if rows.weight is None or not rows.repeated:
-        return rows
-    positions = torch.arange(len(rows.z)).repeat_interleave(rows.weight.long())
-    return Rows(rows.z[positions], rows.y[positions], None, rows.outputs)
-
-
-def in_order(rows: Rows) -> Rows:
-    """The rows sorted and rounded to single precision, so that a fit does not depend on their order.
-
-    Latent variables are drawn row by row, and sweeps on few rows amplify differences in the last digit, such as those
-    between the mean of repeated and of weighted rows, until the chains have nothing in common.
-    """
-    z = rows.z.float().double()
-    y = rows.y.float().double() if rows.y.is_floating_point() else rows.y
-    keys = torch.cat([z, y.reshape(len(z), -1).double()], 1)
-    order = torch.from_numpy(np.lexsort(keys.T.numpy()))
-    weight = None if rows.weight is None else rows.weight[order]
-    return Rows(z[order], y[order], weight, rows.outputs)

@@ -2,106 +2,45 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from polyladder.data.features import KINDS
-from polyladder.estimators.base import (
-    Rows,
-    TableClassifier,
-    TableRegressor,
-    check_choice,
-    check_number,
-    evaluate,
-    seeds_from,
-)
-from polyladder.estimators.fitting import Fitted, Job, Plan, fit_jobs
-from polyladder.estimators.jobs import JobEstimator, usual_batch_size, usual_epochs
+from polyladder.estimators.batch.families import Ladders
+from polyladder.estimators.batch.fitting import fit_jobs
+from polyladder.estimators.batch.plans import Job, Plan, Usual
+from polyladder.estimators.batch.progress import Progress
+from polyladder.estimators.draft import draft_of
+from polyladder.estimators.ensemble import EnsembleEstimator, Opened, exact_if_affordable
+from polyladder.estimators.parameters import check_choice, check_number, seeds_from
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.support import Support, support
+from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, evaluate
+from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.sparse import is_sparse, row_parts, take_rows
+from polyladder.polynomial.sparse import is_sparse
 from polyladder.polynomial.widen import widen
-from polyladder.training.alternating import cholesky
-from polyladder.training.growth import Growth, grow
+from polyladder.training.losses import row_losses
+from polyladder.training.solves.growth import Growth, grow
 
 DIRECT_BLOCK = 4000
 """``solver="auto"`` uses exact block solves while no block has more weights than this ..."""
 
 DIRECT_COST = 2e13
-"""... and all Gram matrices together cost at most so many operations: about half an hour."""
-
-MANY_ROWS = 4000
-"""From so many rows on the defaults are wider ladders and fewer of them."""
+"""... and all Gram matrices together cost at most this many operations: about half an hour."""
 
 SWEEPS = 20
 """Sweeps of block solves, by default."""
 
 SPARSE_WIDTH = 16
-"""Units a layer, by default, on sparse rows: each has weights for many thousands of inputs."""
+"""Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
 
 
-class LadderEstimator(JobEstimator):
+class LadderEstimator(EnsembleEstimator):
     """What regression and classification by ladders share."""
-
-    def __init__(
-        self,
-        order: int | Literal["auto"] = 6,
-        width: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "error",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-3,
-        dropout: float = 0.1,
-        batch_norm: bool = True,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.max_iter = max_iter
-        self.tol = tol
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
-
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, shared: dict[str, Any]
-    ) -> tuple[list[Job], Callable[[list[Fitted]], None]]:
-        self._check_parameters()
-        again = self.warm_start and hasattr(self, "members_")
-        rows = self._shared_rows(X, y, sample_weight, shared, fresh=not again)
-        plans = self._plans(rows, self._choose_order(rows))
-        starts = self._starts(plans, rows) if again else [None] * len(plans)
-        jobs = [Job(plan, rows, start) for plan, start in zip(plans, starts, strict=True)]
-        return jobs, lambda fitted: self._finish(plans, fitted, rows)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass of gradient steps over these rows, from where the model is.
@@ -118,47 +57,70 @@ class LadderEstimator(JobEstimator):
         -------
         self
         """
-        if not hasattr(self, "members_"):
+        if "members_" not in vars(self):
             return self.fit(X, y, sample_weight)
-        self._check_parameters()
-        rows = self._prepare(X, y, sample_weight, fresh=False)
-        seeds = seeds_from(self.random_state, len(self.members_))
-        plans = [Plan("adam", self.members_.hidden, 1, 0.0, 32, False, 0.0, 0.0, 0.0, 1e-3, seed) for seed in seeds]
-        jobs = [Job(plan, rows, start) for plan, start in zip(plans, self.members_, strict=True)]
-        self._finish(plans, fit_jobs(jobs, self._loss(rows), self._progress("partial fit")), rows, self._support)
+        with draft_of(self, keep_learned=True) as draft:
+            draft._check_parameters()
+            prepared = draft._prepare_more(X, y, sample_weight)
+            family = Ladders(draft.members_.hidden, batch_norm=False)
+            seeds = seeds_from(draft.random_state, len(draft.members_))
+            plans = [Plan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
+            jobs = [Job(plan, prepared.rows, start) for plan, start in zip(plans, draft.members_, strict=True)]
+            draft._run(Opened(prepared, plans, jobs), "partial fit")
         return self
 
+    def trust(self, X: Any) -> Array:
+        """How well the training rows support a prediction at each row: 1 within their range of leverage, falling to 0.
+
+        The leverage of a row in the readout regression says how far its hidden states lie from those of the training
+        rows. The score is the largest leverage of a training row divided by this row's, at most 1, averaged over the
+        ensemble. A row in an empty corner, where a polynomial may explode, scores low. After `partial_fit`, rows of
+        earlier calls count with the states that they had then.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        z = self.inputs(X)
+        scores = (self.support_.largest.unsqueeze(-1) / self.support_.leverages(self.members_, z)).clamp_max(1.0)
+        return np.asarray(scores.mean(0).numpy())
+
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_number(self, "order", int, 2, "auto")
         check_number(self, "width", int, 1, "auto")
         check_choice(self, "solver", ("auto", "alternating", "adam"))
-        check_number(self, "alpha", float, 0.0, "auto")
-        check_number(self, "n_estimators", int, 1, "auto")
-        check_choice(self, "features", KINDS)
-        check_choice(self, "missing", ("error", "impute"))
-        check_number(self, "max_iter", int, 1, "auto")
         check_number(self, "tol", float, 0.0)
-        check_number(self, "batch_size", int, 1, "auto")
-        check_number(self, "learning_rate", float, 0.0, open_low=True)
-        for name in ("dropout", "validation_fraction"):
-            check_number(self, name, float, 0.0)
-            if getattr(self, name) >= 1:
-                raise ValueError(
-                    f"The {name!r} parameter of {type(self).__name__} must be a float in the range [0, 1). "
-                    f"Got {getattr(self, name)!r} instead."
-                )
+        check_number(self, "dropout", float, 0.0, below=1.0)
 
-    def _solver(self, rows: Rows, order: int) -> str:
-        """Which solver "auto" means: exact solves for the squared loss on dense rows while they are affordable."""
-        if self.solver != "auto":
-            return self.solver
-        if self._loss(rows) != "squared" or is_sparse(rows.z):
-            return "adam"
-        k, d = self._width(rows, "alternating"), rows.z.shape[1]
-        pairs = k * (k + 1) // 2 * ((d + 1) * (d + 2) // 2)
-        cost = 2 * len(rows.z) * pairs * 2 * (order - 1) * SWEEPS * 4
-        largest = k * ((max(k, d) if order > 2 else d) + 1)
-        return "alternating" if largest <= DIRECT_BLOCK and cost <= DIRECT_COST else "adam"
+    def _takes_sparse(self) -> bool:
+        return bool(self.solver != "alternating")
+
+    def _continues(self) -> bool:
+        return bool(self.warm_start) and "members_" in vars(self)
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, shared: dict[Any, Any]) -> Opened:
+        if not self._continues():
+            return super()._open(X, y, sample_weight, shared)
+        self._check_parameters()
+        prepared = self._prepare_more(X, y, sample_weight)
+        plans = self._plans(prepared.rows)
+        starts = self._starts(plans, prepared.rows)
+        del self.support_
+        return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
+
+    def _plans(self, rows: Rows) -> list[Plan]:
+        return self._plans_of_order(rows, self._choose_order(rows))
+
+    def _plans_of_order(self, rows: Rows, order: int) -> list[Plan]:
+        solver = exact_if_affordable(self.solver, rows, affordable(self._width(rows, "alternating"), order, rows))
+        hidden = (self._width(rows, solver),) * (order - 1)
+        family = Ladders(hidden, batch_norm=bool(self.batch_norm) and rows.count > 1)
+        return self._planned(family, solver, rows, Usual(4 if rows.many else 8, SWEEPS))
 
     def _width(self, rows: Rows, solver: str) -> int:
         if self.width != "auto":
@@ -167,37 +129,13 @@ class LadderEstimator(JobEstimator):
             return SPARSE_WIDTH
         if solver == "adam":
             return 128
-        return 10 if len(rows.z) < MANY_ROWS else 12
-
-    def _plans(self, rows: Rows, order: int) -> list[Plan]:
-        solver = self._solver(rows, order)
-        hidden = (self._width(rows, solver),) * (order - 1)
-        n = rows.count
-        batch_size = usual_batch_size(rows) if self.batch_size == "auto" else int(self.batch_size)
-        usual = SWEEPS if solver == "alternating" else usual_epochs(batch_size, rows)
-        usual_count = 1 if solver == "adam" else 8 if n < MANY_ROWS else 4
-        count = usual_count if self.n_estimators == "auto" else int(self.n_estimators)
-        return [
-            Plan(
-                solver,
-                hidden,
-                usual if self.max_iter == "auto" else int(self.max_iter),
-                float(self.tol),
-                min(batch_size, n),
-                bool(self.batch_norm) and n > 1,
-                float(self.validation_fraction),
-                None if self.alpha == "auto" else float(self.alpha),
-                float(self.dropout),
-                float(self.learning_rate),
-                seed,
-            )
-            for seed in seeds_from(self.random_state, count)
-        ]
+        return 12 if rows.many else 10
 
     def _starts(self, plans: list[Plan], rows: Rows) -> list[LadderPolynomial]:
         """The ladders of the previous fit, if they still have the shape that is asked for."""
         p = self.members_
-        held, wanted = (len(p), p.hidden, p.out_features), (len(plans), plans[0].hidden, rows.outputs)
+        wanted = (len(plans), plans[0].family.hidden, rows.outputs)  # type: ignore[attr-defined]
+        held = (len(p), p.hidden, p.out_features)
         if held != wanted:
             raise ValueError(
                 f"warm_start must find the shape of the previous fit, {held} as (models, widths, outputs); "
@@ -217,81 +155,51 @@ class LadderEstimator(JobEstimator):
             )
         seed = seeds_from(self.random_state, 1)[0]
         fold = torch.randperm(n, generator=torch.Generator().manual_seed(seed)) % folds
-        parts = [self._part(rows, fold != k) for k in range(folds)]
-        outside = [self._part(rows, fold == k) for k in range(folds)]
+        inside = [rows.take((fold != k).nonzero().squeeze(-1)) for k in range(folds)]
+        outside = [rows.take((fold == k).nonzero().squeeze(-1)) for k in range(folds)]
 
         def fit(order: int, start: LadderPolynomial | None) -> tuple[LadderPolynomial, float]:
-            plan = self._plans(rows, order)[0]
-            grown = [] if start is None else [Job(plan, part, p) for part, p in zip(parts, start, strict=True)]
-            jobs = [Job(plan, part) for part in parts] + grown
-            fitted = fit_jobs(jobs, self._loss(rows), self._progress(f"order {order}"))
-            errors = [self._held_out(f.polynomial, out) for f, out in zip(fitted, outside * 2, strict=False)]
+            plan = self._plans_of_order(rows, order)[0]
+            grown = [] if start is None else [Job(plan, part, p) for part, p in zip(inside, start, strict=True)]
+            jobs = [Job(plan, part) for part in inside] + grown
+            fitted = fit_jobs(jobs, Progress(bool(self.verbose), f"{type(self).__name__} order {order}"))
+            errors = [summed_loss(f.model, out) for f, out in zip(fitted, outside * 2, strict=False)]
             sums = [sum(errors[k : k + folds]) / n for k in range(0, len(errors), folds)]
             better = min(range(len(sums)), key=sums.__getitem__)
             best = fitted[better * folds : (better + 1) * folds]
-            return stack([f.polynomial for f in best]), sums[better]
+            return stack([f.model for f in best]), sums[better]
 
         self.growth_: Growth = grow(fit, range(2, 10), seed)
         return self.growth_.order
 
-    def _part(self, rows: Rows, keep: Tensor) -> Rows:
-        z, weight = take_rows(rows.z, keep.nonzero().squeeze(-1)), rows.weight
-        return Rows(z, rows.y[keep], None if weight is None else weight[keep], rows.outputs)
-
-    def _held_out(self, polynomial: LadderPolynomial, rows: Rows) -> float:
-        """Summed loss on held-out rows."""
-        from polyladder.training.losses import row_losses
-
-        f = evaluate(polynomial, rows.z)
-        target = rows.y if self._loss(rows) != "logistic" else rows.y.double().unsqueeze(-1)
-        losses = row_losses(self._loss(rows), f, target)  # type: ignore[arg-type]
-        return float((losses if rows.weight is None else losses * rows.weight).sum())
-
-    def _finish(self, plans: list[Plan], fitted: list[Fitted], rows: Rows, before: Support | None = None) -> None:
-        """Store what was found under scikit-learn's names; ``before`` is the support by earlier rows."""
-        keep = [i for i, f in enumerate(fitted) if not f.diverged]
-        good = [fitted[i] for i in keep]
-        if not good:
-            raise ValueError("Every model diverged. Lower learning_rate, or use solver='alternating'.")
-        if len(good) < len(fitted):
-            warnings.warn(
-                f"{len(fitted) - len(good)} of {len(fitted)} models diverged and were left out.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        self.members_ = stack([f.polynomial for f in good])
-        self.polynomial_ = self._in_target_units(widen(self.members_))
-        self.solver_ = plans[0].solver
+    def _keep(self, models: list[list[LadderPolynomial]], kept: list[int]) -> None:
+        if "support_" in vars(self):
+            self.support_: Support = self.support_.select(kept)
+        self.members_ = stack(models[0])
+        self.polynomial_ = self.target_.in_units(widen(self.members_))
         self.order_ = self.polynomial_.order
-        self.loss_curve_ = good[0].curve
-        self.n_iter_ = max(len(f.curve) for f in good)
-        self._support = support(self.members_, rows, None if before is None else before.select(keep))
 
-    def trust(self, X: Any) -> np.ndarray[Any, Any]:
-        """How well the training rows support a prediction at each row: 1 within their range of leverage, falling to 0.
-
-        The leverage of a row in the readout regression says how far its hidden states lie from those of the training
-        rows. The score is the largest leverage of a training row divided by this row's, at most 1, averaged over the
-        ensemble. A row in an empty corner, where a polynomial may explode, scores low. After `partial_fit`, rows of
-        earlier calls count with the states that they had then.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n, d)
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        z = self._transformed(X)
-        scores = (self._support.largest.unsqueeze(-1) / self._support.leverages(self.members_, z)).clamp_max(1.0)
-        return scores.mean(0).numpy()
-
-    def _takes_sparse(self) -> bool:
-        return bool(self.solver != "alternating")
+    def _complete(self, opened: Opened) -> None:
+        self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
 
 
-class LPNNRegressor(LadderEstimator, TableRegressor):
+def affordable(width: int, order: int, rows: Rows) -> bool:
+    """Whether exact block solves of ladders cost less than `DIRECT_BLOCK` and `DIRECT_COST` allow."""
+    k, d = width, rows.z.shape[1]
+    pairs = k * (k + 1) // 2 * ((d + 1) * (d + 2) // 2)
+    cost = 2 * len(rows.z) * pairs * 2 * (order - 1) * SWEEPS * 4
+    largest = k * ((max(k, d) if order > 2 else d) + 1)
+    return largest <= DIRECT_BLOCK and cost <= DIRECT_COST
+
+
+def summed_loss(polynomial: LadderPolynomial, rows: Rows) -> float:
+    """The loss of a ladder on held-out rows, summed over them."""
+    target = rows.y.double().unsqueeze(-1) if rows.loss == "logistic" else rows.y
+    losses = row_losses(rows.loss, evaluate(polynomial, rows.z), target)
+    return float((losses if rows.weight is None else losses * rows.weight).sum())
+
+
+class LPNNRegressor(NumberPrediction, LadderEstimator):
     """Ladder polynomial networks for regression.
 
     Several ladders are fitted from random starts, by exact block solves unless told otherwise, and their mean is kept
@@ -369,11 +277,50 @@ class LPNNRegressor(LadderEstimator, TableRegressor):
     6
     """
 
-    def _loss(self, rows: Rows) -> str:
-        return "squared"
+    def __init__(
+        self,
+        order: int | Literal["auto"] = 6,
+        width: int | Literal["auto"] = "auto",
+        solver: Literal["auto", "alternating", "adam"] = "auto",
+        alpha: float | Literal["auto"] = "auto",
+        n_estimators: int | Literal["auto"] = "auto",
+        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        clip: bool = True,
+        missing: Literal["error", "impute"] = "error",
+        guard: bool = True,
+        max_iter: int | Literal["auto"] = "auto",
+        tol: float = 1e-3,
+        dropout: float = 0.1,
+        batch_norm: bool = True,
+        learning_rate: float = 5e-3,
+        batch_size: int | Literal["auto"] = "auto",
+        validation_fraction: float = 0.0,
+        warm_start: bool = False,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.order = order
+        self.width = width
+        self.solver = solver
+        self.alpha = alpha
+        self.n_estimators = n_estimators
+        self.features = features
+        self.clip = clip
+        self.missing = missing
+        self.guard = guard
+        self.max_iter = max_iter
+        self.tol = tol
+        self.dropout = dropout
+        self.batch_norm = batch_norm
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
 
 
-class LPNNClassifier(LadderEstimator, TableClassifier):
+class LPNNClassifier(ClassPrediction, LadderEstimator):
     """Ladder polynomial networks for classification: logistic with two classes, softmax with several.
 
     Parameters are those of `LPNNRegressor`, except that ``order`` is 4, ``solver="auto"`` always means Adam and there
@@ -453,60 +400,13 @@ class LPNNClassifier(LadderEstimator, TableClassifier):
         -------
         self
         """
-        self._given_classes = None if classes is None else np.unique(classes)
-        try:
+        if classes is None or "members_" in vars(self):
             return super().partial_fit(X, y, sample_weight)
-        finally:
-            del self._given_classes
+        with draft_of(self) as draft:
+            draft.target_ = ClassTarget.learn(np.asarray(classes), type(self).__name__)
+            draft._run(draft._open(X, y, sample_weight, {}), "partial fit")
+        return self
 
-    def _loss(self, rows: Rows) -> str:
-        return "logistic" if rows.outputs == 1 else "cross_entropy"
-
-
-@dataclass(frozen=True)
-class Support:
-    """How the training rows support each member's readout.
-
-    Attributes:
-        gram: sum of h h' over the training rows, h = [h^L, 1]. Shape (members, k + 1, k + 1).
-        count: how many rows that were.
-        factor: Cholesky factor of gram / count. Shape as gram's.
-        largest: the largest leverage of a training row. Shape (members,).
-    """
-
-    gram: Tensor
-    count: int
-    factor: Tensor
-    largest: Tensor
-
-    def leverages(self, members: LadderPolynomial, z: Tensor) -> Tensor:
-        """Leverage times the number of rows, h' (gram / count)^-1 h, at each row. Shape (members, n)."""
-        solved = torch.linalg.solve_triangular(self.factor, states(members, z).mT, upper=False)
-        return solved.square().sum(-2)
-
-    def select(self, members: list[int]) -> Support:
-        """The support of some of the members."""
-        return Support(self.gram[members], self.count, self.factor[members], self.largest[members])
-
-
-def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Support:
-    """The support by these rows and, if given, earlier ones."""
-    z = rows.z if rows.weight is None else take_rows(rows.z, (rows.weight > 0).nonzero().squeeze(-1))
-    width = members.readout.shape[-1] + 1
-    gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram.clone()
-    count = len(z) if before is None else len(z) + before.count
-    for part in row_parts(z, 2**14):
-        h = states(members, part)
-        gram += h.mT @ h
-    # Units that the ridge has switched off leave empty columns; a trace of it keeps the matrix invertible.
-    scale = gram.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True) / count
-    factor = cholesky(gram / count, 1e-10 * scale.expand(-1, width))
-    found = Support(gram, count, factor, torch.zeros_like(scale[:, 0]) if before is None else before.largest)
-    largest = torch.stack([found.leverages(members, part).amax(-1) for part in row_parts(z, 2**14)])
-    return replace(found, largest=largest.amax(0).maximum(found.largest))
-
-
-def states(members: LadderPolynomial, z: Tensor) -> Tensor:
-    """[h^L, 1] of each row. Shape (members, n, k + 1)."""
-    h = members.hidden_states(z)[-1].expand(len(members), -1, -1)
-    return torch.cat([h, h.new_ones(*h.shape[:-1], 1)], -1)
+    def _learn_target(self, values: Array, weight: Tensor | None) -> ClassTarget:
+        known: ClassTarget | None = vars(self).get("target_")
+        return super()._learn_target(values, weight) if known is None else known

@@ -81,7 +81,7 @@ class FactorizationMachine(BatchedModule):
 
     def architecture(self) -> dict[str, Any]:
         """Constructor arguments that models of one batch share."""
-        return {name: getattr(self, name) for name in ("in_features", "rank", "out_features", "order")}
+        return {name: vars(self)[name] for name in ("in_features", "rank", "out_features", "order")}
 
     @torch.no_grad()
     def reset_parameters(self, seed: Seeds = None) -> None:

@@ -90,7 +90,7 @@ class LPNN(BatchedModule):
     def architecture(self) -> dict[str, Any]:
         """Constructor arguments that models of one batch share."""
         names = ("in_features", "hidden", "out_features", "gate_bias", "batch_norm")
-        return {name: getattr(self, name) for name in names}
+        return {name: vars(self)[name] for name in names}
 
     @torch.no_grad()
     def reset_parameters(self, seed: Seeds = None) -> None:

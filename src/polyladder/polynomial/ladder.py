@@ -53,7 +53,7 @@ class LadderPolynomial:
 
     def __post_init__(self) -> None:
         for name in ("W", "b", "V", "c"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, name, tuple(vars(self)[name]))
         check_weights(self)
 
     @property
@@ -117,7 +117,7 @@ class LadderPolynomial:
 
     def tensors(self) -> dict[str, Tensor]:
         """Every weight under its flat name (``W.0``, ``b.0``, ..., ``readout``, ``offset``)."""
-        flat = {f"{name}.{l}": t for name in "WbVc" for l, t in enumerate(getattr(self, name))}
+        flat = {f"{name}.{l}": t for name in "WbVc" for l, t in enumerate(vars(self)[name])}
         return {**flat, "readout": self.readout, "offset": self.offset}
 
     def map(self, function: Callable[[Tensor], Tensor]) -> LadderPolynomial:
@@ -192,7 +192,7 @@ def combine(function: Callable[[list[Tensor]], Tensor], ladders: Sequence[Ladder
     """Apply a function to the corresponding weights of several ladders of one shape."""
 
     def each(name: str) -> tuple[Tensor, ...]:
-        return tuple(function(list(ts)) for ts in zip(*(getattr(p, name) for p in ladders), strict=True))
+        return tuple(function(list(ts)) for ts in zip(*(vars(p)[name] for p in ladders), strict=True))
 
     return LadderPolynomial(
         W=each("W"),
@@ -225,7 +225,7 @@ def check_rows(x: Tensor, in_features: int, batch_shape: Sequence[int]) -> Tenso
 
 def check_weights(p: LadderPolynomial) -> None:
     """Refuse weights that do not fit each other, naming the first that does not."""
-    counts = {name: len(getattr(p, name)) for name in ("W", "b", "V", "c")}
+    counts = {name: len(vars(p)[name]) for name in ("W", "b", "V", "c")}
     if len(set(counts.values())) != 1:
         raise ValueError(f"W, b, V and c must have one entry a layer; got {counts}.")
     for name, t in p.tensors().items():

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from polyladder.analysis.calibration import Reliability
+from polyladder.predictive.calibration import Reliability
 
 COLORS = ("#33658a", "#b3402a", "#5b8c5a", "#8c6bb1", "#c98a1b")
 

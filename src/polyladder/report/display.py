@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.report.columns import Column, dense_features, table_columns, table_of
-from polyladder.report.quality import qualities
+from polyladder.estimators.bayesian import BayesianEstimator, BayesianLPNNRegressor
+from polyladder.estimators.targets import ClassTarget
+from polyladder.explain.columns import Column, table_of
+from polyladder.explain.fitted import FittedModel, read_model
+from polyladder.explain.quality import qualities
+from polyladder.report.payload import order_path
 
 LINE, BAND, POINT, GRAY = "#3b50d9", "#3b50d9", "#d9480f", "#9aa3b2"
 
@@ -36,12 +40,13 @@ def plot_curve(
         The axes. A posterior has its 90 % interval drawn, an estimator with a card that of its held-out residuals.
     """
     ax = axes(ax)
-    columns = table_columns(estimator)
+    model = read_model(estimator)
+    columns = model.columns
     i = position(columns, feature)
     row = start(columns, at)
     along = steps(columns[i], STEPS)
     rows = [[*row[:i], value, *row[i + 1 :]] for value in along]
-    y, low, high = predictions(estimator, columns, rows, output)
+    y, low, high = predictions(model, rows, output)
     if columns[i].kind == "category":
         x = [str("missing" if value is None else value) for value in along]
         error = None if low is None or high is None else [y - low, high - y]
@@ -50,7 +55,7 @@ def plot_curve(
         ax.plot(along, y, color=LINE)
         if low is not None and high is not None:
             ax.fill_between(along, low, high, color=BAND, alpha=0.15, linewidth=0)
-    ax.set(xlabel=columns[i].name, ylabel=output_label(estimator, output))
+    ax.set(xlabel=columns[i].name, ylabel=output_label(model, output))
     return tidied(ax)
 
 
@@ -64,7 +69,8 @@ def plot_pair(
 ) -> Any:
     """Draw the prediction over two numeric features as a map with contour lines; arguments as for `plot_curve`."""
     ax = axes(ax)
-    columns = table_columns(estimator)
+    model = read_model(estimator)
+    columns = model.columns
     i, j = position(columns, first), position(columns, second)
     for k in (i, j):
         if columns[k].kind != "numeric":
@@ -81,11 +87,11 @@ def plot_pair(
             changed = list(row)
             changed[i], changed[j] = x, y
             rows.append(changed)
-    values = predictions(estimator, columns, rows, output)[0].reshape(len(ys), len(xs))
+    values = predictions(model, rows, output)[0].reshape(len(ys), len(xs))
     mesh = ax.pcolormesh(xs, ys, values, shading="gouraud", rasterized=True)
     if np.ptp(values) > 0:
         ax.contour(xs, ys, values, colors="white", linewidths=0.7, alpha=0.8)
-    ax.figure.colorbar(mesh, ax=ax, label=output_label(estimator, output))
+    ax.figure.colorbar(mesh, ax=ax, label=output_label(model, output))
     ax.set(xlabel=columns[i].name, ylabel=columns[j].name)
     return ax
 
@@ -112,19 +118,17 @@ def plot_residuals(estimator: Any, rows: Any = None, target: Any = None, output:
 
 
 def plot_order_path(estimator: Any, ax: Any = None) -> Any:
-    """Draw the held-out error of every order that was tried; the one taken stands out."""
-    from polyladder.report.payload import order_path
-
-    path = order_path(estimator, getattr(estimator, "card_", None) or {})
+    """Draw the cross-validated error of every order that was tried; the one taken stands out."""
+    path = order_path(read_model(estimator))
     if not path:
         raise ValueError("estimator must have tried several orders; got none. Fit with order='auto'.")
     ax = axes(ax)
     orders, errors = zip(*path, strict=True)
     ax.plot(orders, errors, "o-", color=LINE)
-    taken = getattr(estimator, "order_", None)
+    taken = vars(estimator).get("order_")
     if taken in orders:
         ax.plot([taken], [errors[orders.index(taken)]], "o", color=POINT, markersize=9)
-    ax.set(xlabel="order", ylabel="held-out error", xticks=[int(o) for o in orders])
+    ax.set(xlabel="order", ylabel="cross-validated error", xticks=[int(o) for o in orders])
     return tidied(ax)
 
 
@@ -143,10 +147,11 @@ def plot_trace(estimator: Any, rows: Any, row: int = 0, output: int = 0, ax: Any
     Returns:
         The axes. Outputs are standardized targets, or latent values of classes.
     """
-    posterior = getattr(estimator, "posterior_", None)
-    if posterior is None:
+    if not isinstance(estimator, BayesianEstimator):
         raise ValueError(f"estimator must be a fitted Bayesian one; got {type(estimator).__name__}.")
-    f = posterior.weights(estimator._transformed(rows)[row : row + 1])[:, 0, output]
+    z = estimator.inputs(rows)[row : row + 1]
+    posterior = estimator.posterior_
+    f = posterior.weights(z)[:, 0, output]
     ax = axes(ax)
     for i, chain in enumerate(f.reshape(posterior.chains, -1)):
         ax.plot(range(1, len(chain) + 1), chain.numpy(), linewidth=0.9, alpha=0.8, label=f"chain {i + 1}")
@@ -200,25 +205,24 @@ def steps(column: Column, count: int) -> list[Any]:
 
 
 def predictions(
-    estimator: Any, columns: Sequence[Column], rows: Sequence[Sequence[Any]], output: int
+    model: FittedModel, rows: Sequence[Sequence[Any]], output: int
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
     """What the estimator says of rows of values, and the ends of its band if it has one. Shapes (rows,)."""
-    frame = as_frame(estimator, columns, rows)
-    if hasattr(estimator, "classes_"):
+    frame, estimator = as_frame(model, rows), model.estimator
+    if isinstance(model.target, ClassTarget):
         return estimator.predict_proba(frame)[:, output], None, None
     y = estimator.predict(frame).reshape(len(rows), -1)[:, output]
-    if hasattr(estimator, "predict_interval"):
+    if isinstance(estimator, BayesianLPNNRegressor):
         low, high = (bound.reshape(len(rows), -1)[:, output] for bound in estimator.predict_interval(frame))
         return y, low, high
-    half = (getattr(estimator, "card_", None) or {}).get("residual_quantiles", {}).get("90")
+    half = model.card.get("residual_quantiles", {}).get("90")
     return y, None if half is None else y - half, None if half is None else y + half
 
 
-def as_frame(estimator: Any, columns: Sequence[Column], rows: Sequence[Sequence[Any]]) -> Any:
+def as_frame(model: FittedModel, rows: Sequence[Sequence[Any]]) -> Any:
     """Rows of values in the form that the estimator was fitted with: an array, or a frame if its columns had names."""
-    features = dense_features(estimator)
-    table = table_of(features, columns, rows)
-    if not hasattr(estimator, "feature_names_in_"):
+    table = table_of(model.features, model.columns, rows)
+    if "feature_names_in_" not in vars(model.estimator):
         return table.numbers
     by_position: dict[int, Any] = {i: table.numbers[:, k] for k, i in enumerate(table.positions)}
     by_position |= table.categories
@@ -236,17 +240,18 @@ def as_frame(estimator: Any, columns: Sequence[Column], rows: Sequence[Sequence[
 
 def judged(estimator: Any, rows: Any, target: Any, output: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Observed and predicted numbers of the rows given, or of the card's held-out rows."""
-    if hasattr(estimator, "classes_"):
+    model = read_model(estimator, rows)
+    if isinstance(model.target, ClassTarget):
         raise TypeError(f"estimator must predict numbers; got {type(estimator).__name__}. Classes have no residuals.")
-    found = qualities(estimator, rows, target)
+    found = qualities(model, rows, target)
     if not found:
         raise ValueError("rows and target must be given where the estimator has no card with held-out rows.")
     return found[-1].observed[:, output], found[-1].predicted[:, output]
 
 
-def output_label(estimator: Any, output: int) -> str:
+def output_label(model: FittedModel, output: int) -> str:
     """What is drawn."""
-    name = str((getattr(estimator, "card_", None) or {}).get("target", "prediction"))
-    if hasattr(estimator, "classes_"):
-        return f"P({name if name != 'prediction' else 'class'} = {estimator.classes_[output]})"
-    return name if len(estimator.target_mean_) == 1 else f"{name} {output + 1}"
+    name = model.target_name
+    if isinstance(model.target, ClassTarget):
+        return f"P({name if name != 'prediction' else 'class'} = {model.target.labels[output]})"
+    return model.output_names[output]

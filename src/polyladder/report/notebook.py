@@ -33,7 +33,7 @@ def curve_grid(polynomial: LadderPolynomial, names: Sequence[str] | None = None)
 
     Args:
         polynomial: any ``batch_shape``.
-        names: of the d inputs, all different; x1, ..., xd if not given.
+        names: of the d inputs, all different; x0, x1, ... if not given.
 
     Returns:
         HTML with inline SVG, in the text color of where it is shown.

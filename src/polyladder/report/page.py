@@ -11,21 +11,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from polyladder.files.replace_file import write_atomically
 from polyladder.report.payload import payload
-
-SCRIPTS = ("ladder.js", "charts.js", "page.js")
-"""In this order: the mathematics, the charts, the page."""
+from polyladder.report.scripts import joined
 
 
 def write_report(estimator: Any, path: str | PathLike[str], rows: Any = None, target: Any = None) -> Path:
-    """Write the page of a fitted estimator; arguments as for `render_report`.
+    """Write the page of a fitted estimator, beside its place first; arguments as for `render_report`.
 
     Returns:
         Where it is.
     """
-    place = Path(path)
-    place.write_text(render_report(estimator, rows, target), encoding="utf-8")
-    return place
+    write_atomically(render_report(estimator, rows, target).encode(), path)
+    return Path(path)
 
 
 def render_report(estimator: Any, rows: Any = None, target: Any = None) -> str:
@@ -39,7 +37,7 @@ def render_report(estimator: Any, rows: Any = None, target: Any = None) -> str:
         target: what was observed for these rows, for charts of the errors. Shape (n,) or (n, m).
     """
     content = payload(estimator, rows, target)
-    script = "\n".join(text_of(name) for name in SCRIPTS)
+    script = joined("js/page/main.js", text_of)
     style = text_of("page.css")
     # Only this script and this style may act, and nothing may be fetched: a name that got past the escaping below
     # would still be inert.
@@ -62,7 +60,7 @@ def render_report(estimator: Any, rows: Any = None, target: Any = None) -> str:
 
 
 def text_of(name: str) -> str:
-    """A file that lies beside this one."""
+    """A file that lies beside this one, or below."""
     return files("polyladder.report").joinpath(name).read_text(encoding="utf-8")
 
 

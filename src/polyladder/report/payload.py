@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
 
-from polyladder.data.features import Features
-from polyladder.estimators.base import GUARD
 from polyladder.estimators.bayesian import SUREST
+from polyladder.estimators.posterior import Posterior
 from polyladder.estimators.store import versions
+from polyladder.estimators.targets import ClassTarget, NumberTarget
+from polyladder.explain.columns import Column, values_of
+from polyladder.explain.fitted import FittedModel, read_model
+from polyladder.explain.quality import bands, calibration, qualities
+from polyladder.explain.strengths import stored, strengths
+from polyladder.explain.terms import LIMIT, Formula, formulas, term_count
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.report.columns import Column, dense_features, table_columns, values_of
-from polyladder.report.quality import bands, calibration, qualities
-from polyladder.report.strength import strengths
-from polyladder.report.terms import largest_terms
-from polyladder.training.noise import TILT
-from polyladder.training.probit import NODES
+from polyladder.tables.features import Features
+from polyladder.training.bayes.noise import TILT
+from polyladder.training.bayes.probit import NODES
 
 Json = dict[str, Any]
 
 LEVEL = 90
 """Percentage of the error band."""
 
+PAIRS = 10
+"""Interactions that are listed."""
+
 KEPT_ROWS = 300
 """Rows that are carried as examples."""
+
+WHOLE = 60
+"""A formula of up to this many terms is shown whole ..."""
+
+LARGEST = 16
+"""... and of a longer one this many, the largest; the others are bounded."""
 
 
 def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
@@ -40,95 +48,68 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         rows: rows of the same table, if there are any to show. Shape (n, d).
         target: what was observed for them. Shape (n,) or (n, m).
     """
-    estimator = getattr(estimator, "best_estimator_", estimator)
-    check_is_fitted(estimator)
-    if target is not None and rows is None:
-        raise ValueError("target must come with rows; got rows=None. Pass the rows that it was observed for.")
-    features, ladders, card = dense_features(estimator), ladders_of(estimator), getattr(estimator, "card_", None) or {}
-    columns = table_columns(estimator, rows)
-    table = None if rows is None else estimator._read_table(rows, fresh=False)
-    shown = qualities(estimator, rows, target)
+    model = read_model(estimator, rows)
+    shown = qualities(model, rows, target)
+    table = None if rows is None else model.estimator.read_table(rows)
+    # What the card says of all training rows is not worked out again over the rows at hand.
+    known = stored(model.card) is not None or table is None
+    found = strengths(model, None if known else model.estimator.inputs(rows))
     return {
-        "target": str(card.get("target", "prediction")),
-        "unit": card.get("unit"),
-        "estimator": type(estimator).__name__,
-        "posterior": hasattr(estimator, "posterior_"),
-        "rule": rule_of(estimator),
-        "outputs": output_names(estimator, ladders.out_features),
-        "columns": [column_json(features, column) for column in columns],
-        "model": model_json(ladders, estimator),
-        "band": {"level": LEVEL, **bands(estimator, shown, LEVEL)},
-        "range": target_range(estimator),
-        "strengths": strengths(estimator, ladders, columns, None if table is None else features.transform_table(table)),
-        "rows": [] if table is None else example_rows(features, columns, table),
+        "target": model.target_name,
+        "unit": model.card.get("unit"),
+        "estimator": type(model.estimator).__name__,
+        "posterior": model.posterior is not None,
+        "rule": rule_of(model),
+        "outputs": choices_of(model),
+        "columns": [column_json(model.features, column) for column in model.columns],
+        "model": model_json(model),
+        "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
+        "range": target_range(model),
+        "strengths": {**found.json(), "pairs": found.json()["pairs"][:PAIRS], "note": found.note},
+        "rows": [] if table is None else example_rows(model, table),
         "quality": [quality.json() for quality in shown],
-        "calibration": calibration(estimator, shown, rows, target),
-        "order_path": order_path(estimator, card),
-        "formula": largest_terms(estimator, ladders),
-        "card": card_json(estimator, card, ladders),
+        "calibration": calibration(model, shown, rows, target),
+        "order_path": order_path(model),
+        "order_note": (model.card.get("selection") or {}).get("order_note", ""),
+        "formula": [] if model.posterior is not None else formula_json(model),
+        "card": card_json(model),
     }
 
 
-def ladders_of(estimator: Any) -> LadderPolynomial:
-    """The ladders whose mean or median the estimator predicts, in units of the target. ``batch_shape`` (draws,)."""
-    if hasattr(estimator, "posterior_"):
-        found = estimator._in_target_units(estimator.posterior_.weights)
-    elif isinstance(getattr(estimator, "members_", None), LadderPolynomial):
-        # The members, not the wide ladder of their mean: that is mostly zeros.
-        found = estimator._in_target_units(estimator.members_)
-    else:
-        found = getattr(estimator, "polynomial_", None)
-    if not isinstance(found, LadderPolynomial):
-        raise TypeError(
-            f"estimator must have a ladder behind it to be carried by a page; got {type(estimator).__name__}. "
-            "Use LPNNRegressor or LPNNClassifier."
-        )
-    single = found if found.batch_shape else found.map(lambda t: t.unsqueeze(0))
-    return single.to("cpu", torch.float64).map(Tensor.detach)
-
-
-def rule_of(estimator: Any) -> Json:
+def rule_of(model: FittedModel) -> Json:
     """How the outputs of the ladders become a prediction."""
-    if hasattr(estimator, "classes_"):
-        return {"task": "classification", "guard": None, **class_rule(estimator)}
+    if isinstance(model.target, ClassTarget):
+        return {"task": "classification", "guard": None, **class_rule(model)}
     guard = None
-    if estimator.guard:
-        low, high = guard_range(estimator)
+    if model.guard_range is not None:
+        low, high = model.guard_range
         guard = {"low": low.tolist(), "high": high.tolist()}
-    return {
-        "task": "regression",
-        "combine": "median" if hasattr(estimator, "posterior_") else "mean",
-        "guard": guard,
-    }
+    return {"task": "regression", "combine": "mean" if model.posterior is None else "median", "guard": guard}
 
 
-def class_rule(estimator: Any) -> Json:
+def class_rule(model: FittedModel) -> Json:
     """Posterior draws have a probability each (probit); scores are averaged first and have one together."""
-    if hasattr(estimator, "posterior_"):
+    if model.posterior is not None:
         nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
         shares = weights / weights.sum()
         return {"combine": "draws", "surest": SUREST, "nodes": packed(nodes), "weights": packed(shares)}
-    apart = len(estimator.classes_) > 2 and getattr(estimator, "multiclass", "softmax") != "softmax"
+    several = model.target.outputs > 1
+    apart = several and model.estimator.get_params(deep=False).get("multiclass", "softmax") != "softmax"
     return {"combine": "mean", "link": "one-versus-rest" if apart else "softmax"}
 
 
-def guard_range(estimator: Any) -> tuple[Tensor, Tensor]:
-    """The range that guarded predictions are held to. Shapes (m,)."""
-    margin = GUARD * (estimator.target_high_ - estimator.target_low_)
-    return estimator.target_low_ - margin, estimator.target_high_ + margin
-
-
-def target_range(estimator: Any) -> list[list[float]] | None:
+def target_range(model: FittedModel) -> list[list[float]] | None:
     """Smallest and largest training target of each output; None for classes."""
-    if hasattr(estimator, "classes_"):
+    if not isinstance(model.target, NumberTarget):
         return None
-    return [list(pair) for pair in zip(estimator.target_low_.tolist(), estimator.target_high_.tolist(), strict=True)]
+    return [list(pair) for pair in zip(model.target.low.tolist(), model.target.high.tolist(), strict=True)]
 
 
-def output_names(estimator: Any, outputs: int) -> list[str]:
+def choices_of(model: FittedModel) -> list[str]:
     """What can be shown: the classes, or the outputs."""
-    if hasattr(estimator, "classes_"):
-        return [str(c) for c in estimator.classes_]
+    if isinstance(model.target, ClassTarget):
+        return [str(c) for c in model.target.labels]
+    outputs = model.target.outputs
     return ["prediction"] if outputs == 1 else [f"output {i + 1}" for i in range(outputs)]
 
 
@@ -137,27 +118,28 @@ def packed(values: Any) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
 
 
-def model_json(ladders: LadderPolynomial, estimator: Any) -> Json:
+def model_json(model: FittedModel) -> Json:
     """The weights, draw after draw: W, b, V, c of each layer, then readout and offset."""
+    ladders: LadderPolynomial = model.ladders
     layers = [t for layer in ladders.layers() for t in layer]
     weights = torch.cat([t.flatten(1) for t in (*layers, ladders.readout, ladders.offset)], 1)
+    noise = None
+    if model.posterior is not None and isinstance(model.target, NumberTarget):
+        noise = noise_json(model.posterior, model.target)
     return {
         "draws": len(ladders),
         "inputs": ladders.in_features,
         "hidden": list(ladders.hidden),
         "outputs": ladders.out_features,
         "weights": packed(weights),
-        "noise": noise_json(estimator),
+        "noise": noise,
     }
 
 
-def noise_json(estimator: Any) -> Json | None:
-    """The noise of every draw, in units of the target; None where there are no draws or no noise."""
-    if not hasattr(estimator, "posterior_") or hasattr(estimator, "classes_"):
-        return None
-    posterior = estimator.posterior_
+def noise_json(posterior: Posterior, target: NumberTarget) -> Json:
+    """The noise of every draw, in units of the target."""
     return {
-        "scales": packed(posterior.noise * estimator.target_scale_),
+        "scales": packed(posterior.noise * target.scale),
         "degrees": packed(posterior.degrees),
         "slopes": packed(posterior.slopes),
         "tilt": TILT,
@@ -193,29 +175,44 @@ def column_json(features: Features, column: Column) -> Json:
     return found
 
 
-def example_rows(features: Features, columns: Sequence[Column], table: Any) -> list[list[Any]]:
+def example_rows(model: FittedModel, table: Any) -> list[list[Any]]:
     """Some rows of the table, evenly picked; categories by position, -1 for those that training did not see."""
-    n = len(table.numbers)
+    n, columns = len(table.numbers), model.columns
     picked = np.unique(np.linspace(0, n - 1, min(n, KEPT_ROWS)).round().astype(int))
     return [
         [
             (column.categories.index(v) if v in column.categories else -1) if column.kind == "category" else v
             for column, v in zip(columns, row, strict=True)
         ]
-        for row in values_of(features, columns, table.take(picked))
+        for row in values_of(model.features, columns, table.take(picked))
     ]
 
 
-def order_path(estimator: Any, card: Json) -> list[list[float]]:
-    """Held-out error of each order that was tried, from the card or from the walk of ``order="auto"``."""
-    if card.get("order_path"):
-        return [list(pair) for pair in card["order_path"]]
-    growth = getattr(estimator, "growth_", None)
+def order_path(model: FittedModel) -> list[list[float]]:
+    """The error of each order that was tried, from the card or from the walk of ``order="auto"``."""
+    kept = (model.card.get("selection") or model.card).get("order_path")
+    if kept:
+        return [list(pair) for pair in kept]
+    growth = vars(model.estimator).get("growth_")
     return [] if growth is None else [list(pair) for pair in zip(growth.orders, growth.errors, strict=True)]
 
 
-def card_json(estimator: Any, card: Json, ladders: LadderPolynomial) -> Json:
+def formula_json(model: FittedModel) -> list[Json]:
+    """The largest terms of each output; [] where there are too many to multiply out."""
+    total = term_count(model)
+    if total > LIMIT:
+        return []
+
+    def as_json(formula: Formula) -> Json:
+        terms = [[term.coefficient, [list(power) for power in term.powers]] for term in formula.terms]
+        return {"own_units": formula.own_units, "total": total, "rest": formula.rest, "terms": terms}
+
+    return [as_json(formula) for formula in formulas(model, total if total <= WHOLE else LARGEST)]
+
+
+def card_json(model: FittedModel) -> Json:
     """The model card's facts, as far as they are known."""
+    card, ladders, estimator = model.card, model.ladders, model.estimator
     return {
         "rows": card.get("rows"),
         "scores": card.get("scores", []),
@@ -224,9 +221,11 @@ def card_json(estimator: Any, card: Json, ladders: LadderPolynomial) -> Json:
         "versions": card.get("versions") or versions(),
         "created": card.get("created"),
         "source": card.get("source"),
+        "notes": card.get("notes", []),
+        "selection": (card.get("selection") or {}).get("sentence"),
         "order": ladders.order,
         "widths": list(ladders.hidden),
         "ladders": len(ladders),
         "weights": ladders.n_weights,
-        "solver": getattr(estimator, "solver_", None),
+        "solver": vars(estimator).get("solver_"),
     }

@@ -1,1 +1,1 @@
-"""Ways to fit a ladder: mini-batch gradients and exact block solves, many models at once."""
+"""Ways to fit models, many at once: gradients on mini-batches, exact solves, and posteriors."""

@@ -1,4 +1,4 @@
-"""The losses of gradient training, row by row, for many models at once."""
+"""The losses by name, their targets, and their values row by row for many models at once."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-Loss = Literal["squared", "cross_entropy", "logistic"]
+Loss = Literal["squared", "logistic", "softmax"]
 
 
 def row_losses(loss: Loss, prediction: Tensor, target: Tensor) -> Tensor:
     """The loss of every row under every model; several outputs of one row are averaged, classes are not outputs.
 
     Args:
-        loss: ``"squared"``, ``"cross_entropy"`` (softmax over the outputs) or ``"logistic"`` (each output on its own).
+        loss: ``"squared"``, ``"logistic"`` (each output on its own) or ``"softmax"`` (cross-entropy over the outputs).
         prediction: outputs; for the two losses of classes, before softmax or sigmoid. Shape (*batch_shape, n, m).
-        target: as `targets` returns it, shared or gathered a model. Shape (n, m) or (*batch_shape, n, m); for
-            ``"cross_entropy"`` (n,) or (*batch_shape, n).
+        target: as `targets` returns it, shared or gathered for each model. Shape (n, m) or (*batch_shape, n, m); for
+            ``"softmax"`` (n,) or (*batch_shape, n).
 
     Returns:
         Shape (*batch_shape, n).
     """
     if loss == "squared":
         return (prediction - target).square().mean(-1)
-    if loss == "cross_entropy":
+    if loss == "softmax":
         classes = target.expand(prediction.shape[:-1])
         return F.cross_entropy(prediction.flatten(0, -2), classes.reshape(-1), reduction="none").view(classes.shape)
     labels = target.expand(prediction.shape)
@@ -38,25 +38,25 @@ def targets(loss: Loss, y: Tensor, rows: int, out_features: int, dtype: torch.dt
     Args:
         loss: one of the three.
         y: numbers of shape (n, m), or (n,) for one output, for ``"squared"``; the same with values 0 and 1 for
-            ``"logistic"``; whole numbers 0, ..., m - 1 of shape (n,) for ``"cross_entropy"``.
+            ``"logistic"``; whole numbers 0, ..., m - 1 of shape (n,) for ``"softmax"``.
         rows: n, the number of rows of x.
         out_features: m, the number of outputs of the network.
         dtype: of the network.
 
     Returns:
-        Shape (n, m) in ``dtype``; for ``"cross_entropy"`` shape (n,), int64.
+        Shape (n, m) in ``dtype``; for ``"softmax"`` shape (n,), int64.
     """
     if loss not in get_args(Loss):
         raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Loss)))}; got {loss!r}.")
-    if loss == "cross_entropy":
+    if loss == "softmax":
         if y.is_floating_point() or y.is_complex() or tuple(y.shape) != (rows,):
             raise ValueError(
-                f"y must hold one whole number a row, shape ({rows},), for the loss 'cross_entropy'; "
+                f"y must hold one whole number per row, shape ({rows},), for the loss 'softmax'; "
                 f"got shape {tuple(y.shape)} of {y.dtype}."
             )
         if y.min() < 0 or y.max() >= out_features:
             raise ValueError(
-                f"y must be in 0, ..., {out_features - 1}, one class an output; got {int(y.min())} to {int(y.max())}."
+                f"y must be in 0, ..., {out_features - 1}, one class per output; got {int(y.min())} to {int(y.max())}."
             )
         return y.long()
     column = y.unsqueeze(-1) if y.dim() == 1 else y

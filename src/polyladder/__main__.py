@@ -1,0 +1,5 @@
+"""`python -m polyladder` is the command."""
+
+from polyladder.cli.start import run
+
+run()

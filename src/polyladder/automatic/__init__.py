@@ -1,0 +1,1 @@
+"""From a table to a tested model without a decision of the user's: choose, compare, fit, describe."""

@@ -1,0 +1,158 @@
+"""The model card: what a fitted estimator was made from and how well it did, as plain JSON that travels in its file."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import numpy as np
+
+from polyladder.estimators.rivals.feedforward import NetworkEstimator
+from polyladder.estimators.store import versions
+from polyladder.explain.fitted import read_model
+from polyladder.explain.strengths import strengths
+from polyladder.tables.describe import ColumnSummary, describe_columns, unit_of
+
+KEPT_ROWS = 2000
+"""Held-out rows whose predictions are kept for charts; quantiles and scores come from all of them."""
+
+
+class Score(TypedDict):
+    """How one model did on held-out rows: rmse and r2 of numbers, error and log_loss of classes."""
+
+    model: str
+    seconds: float
+    rmse: NotRequired[float]
+    r2: NotRequired[float]
+    error: NotRequired[float]
+    log_loss: NotRequired[float]
+
+
+class HeldOut(TypedDict):
+    """Rows that were not fitted: their targets, what was predicted, for classes also each one's probability."""
+
+    observed: list[Any]
+    predicted: list[Any]
+    probability: NotRequired[list[list[float]]]
+
+
+class ModelCard(TypedDict):
+    """What is known of a fitted estimator; ``estimator.card_`` holds it."""
+
+    target: str
+    task: str  # "regression" or "classification"
+    classes: list[str] | None
+    unit: str | None
+    columns: list[ColumnSummary]
+    rows: int
+    scores: list[Score]
+    held_out: HeldOut | None
+    residual_quantiles: dict[str, float]
+    selection: dict[str, Any] | None  # how settings were chosen: candidates, errors, words
+    notes: list[str]  # what was understood, mended or left out
+    strengths: dict[str, Any] | None  # None for models that are no ladder
+    settings: dict[str, Any]
+    seed: int | None
+    versions: dict[str, str]
+    created: str
+    source: str
+
+
+def make_card(
+    estimator: Any,
+    X: Any,
+    *,
+    target: str = "prediction",
+    scores: Sequence[Score] = (),
+    held_out: HeldOut | None = None,
+    selection: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+    seed: int | None = None,
+    source: str = "",
+) -> ModelCard:
+    """Describe a fitted estimator.
+
+    Parameters
+    ----------
+    estimator : a fitted estimator of this library
+    X : array-like or data frame of shape (n, d)
+        The rows that it was fitted to.
+    target : str
+        Name of what it predicts. A unit may stand in brackets at its end, as in the names of columns.
+    scores : sequence of Score
+        On held-out rows, of this and of other models.
+    held_out : HeldOut or None
+        Targets and predictions of held-out rows, all of them.
+    selection : mapping or None
+        How its settings were chosen, as `Choice.json` writes it.
+    notes : sequence of str
+        What was understood, mended or left out on the way.
+    seed : int or None
+    source : str
+        Where the rows came from.
+
+    Returns
+    -------
+    ModelCard
+    """
+    ladder = not isinstance(estimator, NetworkEstimator)
+    classes = vars(estimator.target_).get("labels")
+    return {
+        "target": target,
+        "task": "regression" if classes is None else "classification",
+        "classes": None if classes is None else [str(c) for c in classes],
+        "unit": unit_of(target),
+        "columns": describe_columns(estimator.read_table(X)),
+        "rows": len(X),
+        "scores": list(scores),
+        "held_out": None if held_out is None else thinned(held_out),
+        "residual_quantiles": residual_quantiles(held_out) if classes is None and held_out is not None else {},
+        "selection": None if selection is None else dict(selection),
+        "notes": list(notes),
+        "strengths": strengths(read_model(estimator, X), estimator.inputs(X)).json() if ladder else None,
+        "settings": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "seed": seed,
+        "versions": versions(),
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "source": source,
+    }
+
+
+def residual_quantiles(held_out: HeldOut) -> dict[str, float]:
+    """Half widths of intervals that cover each whole percentage of unseen rows, from held-out residuals.
+
+    With n residuals the half width of level p is the ceil((n + 1) p)-th smallest absolute one: if rows are
+    exchangeable, an unseen row lies within it with probability at least p. Levels beyond n / (n + 1) have none.
+    """
+    observed = np.asarray(held_out["observed"], dtype=np.float64)
+    sizes = np.sort(np.abs(observed - np.asarray(held_out["predicted"], dtype=np.float64)))
+    ranks = {percent: math.ceil((len(sizes) + 1) * percent / 100) for percent in range(1, 100)}
+    return {str(percent): float(sizes[rank - 1]) for percent, rank in ranks.items() if rank <= len(sizes)}
+
+
+def half_width(card: Mapping[str, Any], percent: float) -> float:
+    """The half width of an interval of this level, or an error that says which levels there are."""
+    widths = card["residual_quantiles"]
+    if f"{percent:g}" not in widths:
+        levels = sorted(map(int, widths))
+        said = f"a whole percentage from {levels[0]} to {levels[-1]}" if levels else "left out: no rows were held out"
+        raise ValueError(f"interval must be {said}; got {percent:g}.")
+    return float(widths[f"{percent:g}"])
+
+
+def thinned(held_out: HeldOut) -> HeldOut:
+    """Every k-th row, so that not more than `KEPT_ROWS` are kept."""
+    step = math.ceil(len(held_out["observed"]) / KEPT_ROWS) or 1
+    kept: HeldOut = {"observed": held_out["observed"][::step], "predicted": held_out["predicted"][::step]}
+    if "probability" in held_out:
+        kept["probability"] = held_out["probability"][::step]
+    return kept
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else str(value)

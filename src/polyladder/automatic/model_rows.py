@@ -1,0 +1,69 @@
+"""Rows of a file as a fitted model wants them: its columns, in its order, as numbers and categories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polyladder.tables.columns import ColumnKind
+    from polyladder.tables.table_file import TableFile
+
+
+def load_estimator(path: Path) -> Any:
+    """The estimator in a file; a bare polynomial is refused."""
+    from polyladder.polynomial.ladder import LadderPolynomial
+    from polyladder.polynomial.store import load
+
+    found = load(path)
+    if isinstance(found, LadderPolynomial):
+        raise ValueError(f"{path} must hold a fitted estimator; it holds a polynomial without its preprocessing.")
+    return found
+
+
+def model_columns(estimator: Any) -> tuple[ColumnKind, ...]:
+    """The columns that the model was fitted to, and what they hold."""
+    from polyladder.tables.columns import DAYS, ColumnKind
+    from polyladder.tables.sparse_features import SparseFeatures
+
+    features = estimator.features_
+    if isinstance(features, SparseFeatures):
+        return tuple(ColumnKind(name, "number") for name in features.feature_names_out_)
+    described = {column["name"]: column for column in (estimator.card_ or {}).get("columns", ())}
+    kinds = []
+    for i, name in enumerate(features.names_in_):
+        column = described.get(name, {})
+        if i in features.categorical_:
+            kinds.append(ColumnKind(name, "category"))
+        elif column.get("unit") == DAYS:
+            kinds.append(ColumnKind(name, "date", column.get("date_format")))
+        else:
+            kinds.append(ColumnKind(name, "number"))
+    return tuple(kinds)
+
+
+def file_columns(file: TableFile, estimator: Any) -> dict[str, ColumnKind]:
+    """For each column of the file that the model needs, in the model's order, what it holds.
+
+    A model that was fitted to an array has no names: it takes the columns of the file as they come.
+    """
+    kinds = model_columns(estimator)
+    lacking = [kind.name for kind in kinds if kind.name not in file.names]
+    if not lacking:
+        return {kind.name: kind for kind in kinds}
+    if "feature_names_in_" not in vars(estimator) and len(file.names) == len(kinds):
+        return dict(zip(file.names, kinds, strict=True))
+    listed = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
+    raise ValueError(
+        f"{file.label} must have the {len(kinds)} columns that the model was fitted to; it lacks {listed}."
+    )
+
+
+def model_rows(chunk: Any, columns: dict[str, ColumnKind], file: TableFile, estimator: Any, row: int = 1) -> Any:
+    """Rows that the estimator takes: a polars frame, or an array if it was fitted to one."""
+    from polyladder.tables.columns import convert
+
+    rows = chunk.select(list(columns)).with_columns(
+        convert(chunk[name], kind, file.comma, row) for name, kind in columns.items()
+    )
+    return rows if "feature_names_in_" in vars(estimator) else rows.to_numpy()

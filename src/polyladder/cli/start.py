@@ -1,0 +1,49 @@
+"""Where the command begins: an interrupt is one word and exit code 130, from the first import on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+
+INTERRUPTED = 130
+
+PATIENCE = 1.5
+"""Seconds after which an interrupt ends the process by force: a long product or solve cannot be told to stop."""
+
+
+def run() -> None:
+    """Run the command line."""
+    try:
+        watch_interrupts()
+        from polyladder.cli.main import app
+
+        app()
+    except KeyboardInterrupt:
+        leave()
+
+
+def leave() -> None:
+    """Say that it was interrupted, and end the process; files are written beside and renamed, so none is half done."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stderr.write("polyladder: interrupted.\n")
+    sys.stderr.flush()
+    # Threads that are still computing must not keep the process.
+    os._exit(INTERRUPTED)
+
+
+def watch_interrupts() -> None:
+    """Leave soon after an interrupt even where Python does not get to hear of it."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+
+    def wait() -> None:
+        while os.read(reader, 1) != bytes([signal.SIGINT]):
+            pass
+        time.sleep(PATIENCE)
+        leave()
+
+    threading.Thread(target=wait, daemon=True).start()

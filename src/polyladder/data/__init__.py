@@ -1,1 +1,0 @@
-"""Rows come in: named data sets, tables and features."""

@@ -1,0 +1,1 @@
+"""Named data sets: catalog, download, check, readers, published splits."""

@@ -1,0 +1,1 @@
+"""Many models as few programs: families, plans, fitting, grid search."""

@@ -1,0 +1,205 @@
+"""Families of models: what a program needs to know to fit many of one kind at once. A ladder is one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from polyladder.models.batched import BatchedModule
+from polyladder.models.factorization_machine import FactorizationMachine
+from polyladder.models.feedforward import Feedforward
+from polyladder.models.ladder import LPNN
+from polyladder.models.merge import merge
+from polyladder.models.polynomial_kernel import PolynomialKernel
+from polyladder.training.rivals.fit import fit_kernel, fit_machine
+from polyladder.training.solves.alternating import fit_alternating, random_start
+
+
+class Sizes(NamedTuple):
+    """Numbers that a model holds: its weights, and for each row in gradient steps and in exact solves."""
+
+    weights: int
+    gradient: int
+    solves: int
+
+
+class Family(Protocol):
+    """Models of one shape; equal families can share a program, so a family is a frozen dataclass."""
+
+    def build(
+        self, inputs: int, outputs: int, seeds: Sequence[int], dropout: Tensor, dtype: torch.dtype
+    ) -> BatchedModule:
+        """Random models to be trained by gradient, one per seed. Batch shape (len(seeds),)."""
+
+    def trained(self, net: Any) -> list[Any]:
+        """The models of a trained module, in float64."""
+
+    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
+        """Random models to be solved exactly, one per seed, in float64."""
+
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+        """Fit models by exact solves; options as those of `fit_alternating`.
+
+        Returns:
+            The models, and their regularized losses after each iteration. Shape (models, iterations).
+        """
+
+    def sizes(self, inputs: int, outputs: int) -> Sizes:
+        """How many numbers a model holds."""
+
+
+@dataclass(frozen=True)
+class Ladders:
+    """Ladder polynomial networks; a fitted one is a `LadderPolynomial`."""
+
+    hidden: tuple[int, ...]
+    batch_norm: bool
+
+    def build(
+        self, inputs: int, outputs: int, seeds: Sequence[int], dropout: Tensor, dtype: torch.dtype
+    ) -> BatchedModule:
+        """Random networks."""
+        return LPNN(
+            inputs,
+            self.hidden,
+            outputs,
+            batch_norm=self.batch_norm,
+            dropout=dropout,
+            batch_shape=(len(seeds),),
+            seed=list(seeds),
+            dtype=dtype,
+        )
+
+    def trained(self, net: Any) -> list[Any]:
+        """The networks' polynomials."""
+        return list(merge(net).to(torch.float64))
+
+    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
+        """Random ladders."""
+        return random_start(inputs, self.hidden, outputs, list(seeds), len(seeds))
+
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+        """Fit ladders block by block."""
+        fit = fit_alternating(start, x, y, sweeps=iterations, **options)
+        return list(fit.polynomial), fit.training_loss
+
+    def sizes(self, inputs: int, outputs: int) -> Sizes:
+        """Weights, and states of each row; a solve also holds four widths for each output."""
+        below = (inputs, *self.hidden)
+        weights = sum(k * (q + inputs + 2) for k, q in zip(self.hidden, below, strict=False))
+        states = sum(self.hidden)
+        return Sizes(weights, states + inputs + outputs, states + 4 * max((*self.hidden, 1)) * outputs)
+
+
+@dataclass(frozen=True)
+class Networks:
+    """Feed-forward networks. They have no exact solves: their layers are not linear in their weights."""
+
+    hidden: tuple[int, ...]
+    activation: Literal["relu", "quadratic"]
+    batch_norm: bool
+
+    def build(
+        self, inputs: int, outputs: int, seeds: Sequence[int], dropout: Tensor, dtype: torch.dtype
+    ) -> BatchedModule:
+        """Random networks."""
+        shape = (len(seeds),)
+        return Feedforward(
+            inputs, self.hidden, outputs, self.activation, self.batch_norm, dropout, shape, list(seeds), dtype
+        )
+
+    def trained(self, net: Any) -> list[Any]:
+        """The networks themselves."""
+        return modules(net)
+
+    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
+        """Refuse: gradient steps alone train them."""
+        raise NotImplementedError("Feed-forward networks have no exact solves.")
+
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+        """Refuse likewise."""
+        raise NotImplementedError("Feed-forward networks have no exact solves.")
+
+    def sizes(self, inputs: int, outputs: int) -> Sizes:
+        """Weights, and numbers of each row."""
+        weights = sum(k * (q + 1) for q, k in pairwise((inputs, *self.hidden, outputs)))
+        states = 2 * sum(self.hidden) + inputs
+        return Sizes(weights, states, states)
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Factorization machines."""
+
+    order: int
+    rank: int
+
+    def build(
+        self, inputs: int, outputs: int, seeds: Sequence[int], dropout: Tensor, dtype: torch.dtype
+    ) -> BatchedModule:
+        """Random machines, which have no dropout."""
+        return FactorizationMachine(inputs, self.rank, outputs, self.order, (len(seeds),), list(seeds), dtype)
+
+    def trained(self, net: Any) -> list[Any]:
+        """The machines themselves."""
+        return modules(net)
+
+    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
+        """Random machines."""
+        return self.build(inputs, outputs, seeds, torch.zeros(len(seeds)), torch.float64)
+
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+        """Fit machines in place."""
+        fit = fit_machine(start, x, y, steps=iterations, **options)
+        return modules(start), fit.training_loss
+
+    def sizes(self, inputs: int, outputs: int) -> Sizes:
+        """Weights, and numbers of each row."""
+        ranks = self.rank * (self.order - 1)
+        states = outputs * (4 * ranks + self.order + 2) + 2 * inputs
+        return Sizes(outputs * (1 + inputs * (1 + ranks)), states, states)
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Networks of polynomial kernels with lambda = 1."""
+
+    degree: int
+    rank: int
+
+    def build(
+        self, inputs: int, outputs: int, seeds: Sequence[int], dropout: Tensor, dtype: torch.dtype
+    ) -> BatchedModule:
+        """Random networks, which have no dropout."""
+        shape = (len(seeds),)
+        return PolynomialKernel(
+            inputs, self.rank, outputs, self.degree, batch_shape=shape, seed=list(seeds), dtype=dtype
+        )
+
+    def trained(self, net: Any) -> list[Any]:
+        """The networks themselves."""
+        return modules(net)
+
+    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
+        """Random networks."""
+        return self.build(inputs, outputs, seeds, torch.zeros(len(seeds)), torch.float64)
+
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+        """Fit networks in place."""
+        fit = fit_kernel(start, x, y, steps=iterations, **options)
+        return modules(start), fit.training_loss
+
+    def sizes(self, inputs: int, outputs: int) -> Sizes:
+        """Weights, and numbers of each row."""
+        states = 3 * self.rank + (self.degree + 2) * outputs + inputs
+        return Sizes(self.rank * (inputs + outputs), states, states)
+
+
+def modules(net: BatchedModule) -> list[Any]:
+    """The models of a batch as modules of their own, in float64."""
+    return [net[i].double() for i in range(net.batch_shape[0])]

@@ -1,0 +1,115 @@
+"""How one model is to be fitted: a plan, made from an estimator's parameters and what is usual for its rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polyladder.estimators.batch.families import Family
+from polyladder.estimators.parameters import seeds_from
+from polyladder.estimators.rows import Rows
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.sparse import is_sparse
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one model is to be fitted. Plans that differ only in alpha, dropout, learning rate and seed share a program.
+
+    Attributes:
+        family: what kind of model.
+        solver: "alternating" or "adam".
+        iterations: sweeps, exact steps or epochs.
+        tolerance: of exact solves.
+        batch_size: of Adam.
+        validation: fraction of the rows that Adam holds out to stop early; 0 for none.
+        alpha: ridge weight or L2 weight; None to have it estimated.
+        dropout: rate.
+        learning_rate: of Adam.
+        seed: of the model.
+    """
+
+    family: Family
+    solver: str
+    iterations: int
+    tolerance: float = 0.0
+    batch_size: int = 32
+    validation: float = 0.0
+    alpha: float | None = None
+    dropout: float = 0.0
+    learning_rate: float = 1e-3
+    seed: int = 0
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """What plans must agree on to share a program."""
+        common = (self.solver, self.family, self.iterations, self.alpha is None)
+        if self.solver == "alternating":
+            return (*common, self.tolerance)
+        return (*common, self.batch_size, self.validation)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A plan, the rows to carry it out on and, optionally, a ladder to start from."""
+
+    plan: Plan
+    rows: Rows
+    start: LadderPolynomial | None = None
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What "auto" means for exact solves: how many models are averaged, and how long each is solved."""
+
+    models: int
+    iterations: int
+
+
+def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows: Rows, usual: Usual) -> list[Plan]:
+    """One plan for each model of an ensemble.
+
+    Args:
+        parameters: of the estimator; those that it does not have are not needed.
+        family: of the models.
+        solver: that was settled on.
+        rows: to fit.
+        usual: for exact solves; Adam has one model and as many epochs as the rows need.
+    """
+
+    def given(name: str, otherwise: int) -> int:
+        return otherwise if parameters[name] == "auto" else int(parameters[name])
+
+    batch_size = given("batch_size", usual_batch_size(rows))
+    if solver == "adam":
+        usual = Usual(1, usual_epochs(batch_size, rows))
+    return [
+        Plan(
+            family,
+            solver,
+            iterations=given("max_iter", usual.iterations),
+            tolerance=float(parameters.get("tol", 0.0)),
+            batch_size=min(batch_size, rows.count),
+            validation=float(parameters["validation_fraction"]),
+            alpha=None if parameters["alpha"] == "auto" else float(parameters["alpha"]),
+            dropout=float(parameters.get("dropout", 0.0)),
+            learning_rate=float(parameters["learning_rate"]),
+            seed=seed,
+        )
+        for seed in seeds_from(parameters["random_state"], given("n_estimators", usual.models))
+    ]
+
+
+def usual_batch_size(rows: Rows) -> int:
+    """Rows of a step of Adam. A step on sparse rows updates long weights, so that many rows should share it."""
+    if is_sparse(rows.z) and rows.count >= 20_000:
+        return 1024
+    return 32 if rows.count < 1000 else 128
+
+
+def usual_epochs(batch_size: int, rows: Rows) -> int:
+    """Epochs of Adam: enough for a few thousand steps."""
+    least = 10 if is_sparse(rows.z) else 40
+    return min(400, max(least, math.ceil(4000 * batch_size / rows.count)))

@@ -1,0 +1,111 @@
+"""Draws of everything that is not known, and what they say about their own quality and about predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.table_estimator import evaluate
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.predictive.mixture import StudentMixture
+from polyladder.training.bayes.noise import log_tilt, noise_columns
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Draws of everything that is not known, all chains together; a chain's draws follow each other.
+
+    Attributes:
+        weights: ladders over the transformed features, targets standardized. Batch shape (draws,).
+        noise: scale of the noise at a row of mean features, in units of the standardized target. Shape (draws, m).
+        degrees: degrees of freedom of the noise; infinity is Gaussian. Shape (draws, m).
+        slopes: of the noise's log precision on the transformed features and their squares
+            (`polyladder.training.bayes.noise.noise_columns`). Shape (draws, m, 2 d), or (draws, m, 0) where it is the
+            same everywhere.
+        precision: prior precision of each block: layers, gates, readout; the same in all draws for variational
+            inference, which learns it. Shapes (draws, 1), or (draws, columns) with ``relevance``.
+        chains: how many chains there were.
+    """
+
+    weights: LadderPolynomial
+    noise: Tensor
+    degrees: Tensor
+    slopes: Tensor
+    precision: tuple[Tensor, ...]
+    chains: int
+
+    def noise_scale(self, z: Tensor) -> Tensor:
+        """Scale of the noise at transformed rows z (n, d).
+
+        Shape (draws, n, m), or (draws, 1, m) where it is the same everywhere.
+        """
+        if not self.slopes.shape[-1]:
+            return self.noise.unsqueeze(1)
+        return self.noise.unsqueeze(1) * (-log_tilt(noise_columns(z) @ self.slopes.mT) / 2).exp()
+
+    def mixture(self, z: Tensor) -> StudentMixture:
+        """The distribution of a new standardized target at transformed rows z (n, d)."""
+        return StudentMixture.equal(evaluate(self.weights, z), self.noise_scale(z), self.degrees.unsqueeze(1))
+
+
+class Diagnostics(NamedTuple):
+    """How well the chains mixed, judged at predictions of up to 200 training rows; weights are not identified.
+
+    Attributes:
+        rhat: split R-hat of each. Shape (rows, m).
+        effective_draws: effective sample size of each. Shape (rows, m).
+        draws: how many draws there are.
+    """
+
+    rhat: Array
+    effective_draws: Array
+    draws: int
+
+
+class Uncertainty(NamedTuple):
+    """Where the uncertainty of each prediction comes from.
+
+    Attributes:
+        weights: what more data would remove.
+        noise: what would remain.
+    """
+
+    weights: Array
+    noise: Array
+
+
+def chain_by_chain(t: Tensor) -> Tensor:
+    """From (draws, chains, ...) to (chains * draws, ...): a chain's draws follow each other."""
+    return t.transpose(0, 1).flatten(0, 1)
+
+
+def repeated(rows: Rows) -> Rows:
+    """Rows of whole weights, repeated as often as those say; others as they are.
+
+    Every repetition has latent variables of its own, so a weight alone could not stand for it.
+    """
+    if rows.weight is None or not rows.repeated:
+        return rows
+    positions = torch.arange(len(rows.z)).repeat_interleave(rows.weight.long())
+    return replace(rows.take(positions), weight=None)
+
+
+def in_order(rows: Rows) -> Rows:
+    """The rows sorted and rounded to single precision, so that a fit does not depend on their order.
+
+    Latent variables are drawn row by row, and sweeps on few rows amplify differences in the last digit, such as those
+    between the mean of repeated and of weighted rows, until the chains have nothing in common.
+    """
+    z = rows.z.float().double()
+    y = rows.y.float().double() if rows.y.is_floating_point() else rows.y
+    keys = torch.cat([z, y.reshape(len(z), -1).double()], 1)
+    order = torch.from_numpy(np.lexsort(keys.T.numpy()))
+    weight = None if rows.weight is None else rows.weight[order]
+    return replace(rows, z=z[order], y=y[order], weight=weight)

@@ -1,0 +1,1 @@
+"""The ladder's rivals behind scikit-learn's interface."""

@@ -1,0 +1,62 @@
+"""How well training rows support predictions: leverages of their hidden states in the readout regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from polyladder.estimators.rows import Rows
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.sparse import row_parts, take_rows
+from polyladder.training.solves.cholesky import cholesky
+
+
+@dataclass(frozen=True)
+class Support:
+    """How the training rows support each member's readout.
+
+    Attributes:
+        gram: sum of h h' over the training rows, h = [h^L, 1]. Shape (members, k + 1, k + 1).
+        count: how many rows that were.
+        factor: Cholesky factor of gram / count. Shape as gram's.
+        largest: the largest leverage of a training row. Shape (members,).
+    """
+
+    gram: Tensor
+    count: int
+    factor: Tensor
+    largest: Tensor
+
+    def leverages(self, members: LadderPolynomial, z: Tensor) -> Tensor:
+        """Leverage times the number of rows, h' (gram / count)^-1 h, at each row. Shape (members, n)."""
+        solved = torch.linalg.solve_triangular(self.factor, states(members, z).mT, upper=False)
+        return solved.square().sum(-2)
+
+    def select(self, members: list[int]) -> Support:
+        """The support of some of the members."""
+        return Support(self.gram[members], self.count, self.factor[members], self.largest[members])
+
+
+def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Support:
+    """The support by these rows and, if given, earlier ones."""
+    z = rows.z if rows.weight is None else take_rows(rows.z, (rows.weight > 0).nonzero().squeeze(-1))
+    width = members.readout.shape[-1] + 1
+    gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram.clone()
+    count = len(z) if before is None else len(z) + before.count
+    for part in row_parts(z, 2**14):
+        h = states(members, part)
+        gram += h.mT @ h
+    # Units that the ridge has switched off leave empty columns; a trace of it keeps the matrix invertible.
+    scale = gram.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True) / count
+    factor = cholesky(gram / count, 1e-10 * scale.expand(-1, width))
+    found = Support(gram, count, factor, torch.zeros_like(scale[:, 0]) if before is None else before.largest)
+    largest = torch.stack([found.leverages(members, part).amax(-1) for part in row_parts(z, 2**14)])
+    return replace(found, largest=largest.amax(0).maximum(found.largest))
+
+
+def states(members: LadderPolynomial, z: Tensor) -> Tensor:
+    """[h^L, 1] of each row. Shape (members, n, k + 1)."""
+    h = members.hidden_states(z)[-1].expand(len(members), -1, -1)
+    return torch.cat([h, h.new_ones(*h.shape[:-1], 1)], -1)

@@ -1,0 +1,177 @@
+"""What is predicted: numbers, standardized and guarded, or classes, coded. Learned from a training target, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+import torch
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import rescale_outputs
+
+Array = np.ndarray[Any, Any]
+
+GUARD = 0.1
+"""How far beyond the range of the training targets a guarded prediction may go, as a fraction of that range."""
+
+LARGEST = 1e150
+"""Targets beyond this are refused: their squares are no numbers any more."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberTarget:
+    """One or several columns of numbers. All tensors are float64 of shape (m,).
+
+    Attributes:
+        mean: what is taken off before fitting.
+        scale: what is divided by before fitting; 1 for a column that never changes.
+        low: smallest training target.
+        high: largest training target.
+        flat: whether the target was given as (n,), so that predictions are.
+    """
+
+    mean: Tensor
+    scale: Tensor
+    low: Tensor
+    high: Tensor
+    flat: bool
+
+    @classmethod
+    def learn(cls, values: Array, weight: Tensor | None) -> Self:
+        """The scales and ranges of a checked target (n,) or (n, m); rows of weight zero do not count."""
+        y = torch.tensor(values.reshape(len(values), -1))
+        used = y if weight is None else y[weight > 0]
+        share = torch.full((len(y),), 1 / len(y), dtype=y.dtype) if weight is None else weight / weight.sum()
+        mean = share @ y
+        scale = (share @ (y - mean).square()).sqrt()
+        tiny = (scale < 1 / LARGEST) & (used.amax(0) > used.amin(0))
+        if bool(tiny.any()):
+            spread = (used.amax(0) - used.amin(0))[tiny][0].item()
+            raise ValueError(f"y must vary by more than {1 / LARGEST:g}; got {spread:g}. Multiply it by a constant.")
+        scale = torch.where(scale > 0, scale, torch.ones_like(scale))
+        return cls(mean, scale, used.amin(0), used.amax(0), values.ndim == 1)
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs a model needs."""
+        return len(self.mean)
+
+    @property
+    def loss(self) -> Literal["squared"]:
+        """What models are fitted by."""
+        return "squared"
+
+    @property
+    def guard_range(self) -> tuple[Tensor, Tensor]:
+        """The range that guarded predictions are held to. Shapes (m,)."""
+        margin = GUARD * (self.high - self.low)
+        return self.low - margin, self.high + margin
+
+    def encode(self, values: Array) -> Tensor:
+        """The target as models are fitted to it. Shape (n, m), float64."""
+        y = torch.tensor(values.reshape(len(values), -1))
+        if y.shape[1] != self.outputs:
+            raise ValueError(f"y must have {self.outputs} column(s), as before; got {y.shape[1]}.")
+        return (y - self.mean) / self.scale
+
+    def widened(self, values: Array, weight: Tensor | None) -> Self:
+        """The same scales, with a range that holds these targets as well."""
+        y = torch.tensor(values.reshape(len(values), -1))
+        used = y if weight is None else y[weight > 0]
+        return replace(self, low=self.low.minimum(used.amin(0)), high=self.high.maximum(used.amax(0)))
+
+    def in_units(self, ladder: LadderPolynomial) -> LadderPolynomial:
+        """A ladder of standardized outputs as one of outputs in the target's own units."""
+        return rescale_outputs(ladder, self.scale, self.mean)
+
+    def shaped(self, values: Tensor) -> Array:
+        """Numbers (..., m) in the shape of the target that was given: (...,) if it was flat."""
+        return np.asarray((values[..., 0] if self.flat else values).numpy())
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTarget:
+    """Classes, by their place among the sorted labels.
+
+    Attributes:
+        labels: all classes, sorted. Shape (classes,).
+    """
+
+    labels: Array
+
+    @classmethod
+    def learn(cls, values: Array, name: str) -> Self:
+        """The classes among checked labels; ``name`` is the estimator's, for the message."""
+        labels = np.unique(values)
+        if len(labels) < 2:
+            raise ValueError(
+                f"{name} needs samples of at least 2 classes; the data contains only one class: {labels.tolist()[0]!r}."
+            )
+        return cls(labels)
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs a model needs: log-odds of the second of two classes, or one score per class."""
+        return 1 if len(self.labels) == 2 else len(self.labels)
+
+    @property
+    def loss(self) -> Literal["logistic", "softmax"]:
+        """What models are fitted by."""
+        return "logistic" if self.outputs == 1 else "softmax"
+
+    def encode(self, values: Array) -> Tensor:
+        """Class numbers. Shape (n,), int64."""
+        unknown = sorted(set(values.tolist()) - set(self.labels.tolist()))
+        if unknown:
+            raise ValueError(f"y contains previously unseen labels: {unknown[:5]}.")
+        return torch.from_numpy(np.searchsorted(self.labels, values))
+
+    def widened(self, values: Array, weight: Tensor | None) -> Self:
+        """The same classes: new rows cannot add one."""
+        return self
+
+    def in_units(self, ladder: LadderPolynomial) -> LadderPolynomial:
+        """Scores have no units: the ladder as it is."""
+        return ladder
+
+
+Target = NumberTarget | ClassTarget
+
+
+def read_numbers(estimator: Any, y: Any) -> Array:
+    """Check a target of numbers on behalf of an estimator. Shape (n,) or (n, m), float64."""
+    refuse_text(estimator, y)
+    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
+    if values.ndim > 2:
+        raise ValueError(f"y must have shape (n,) or (n, m); got shape {values.shape}.")
+    if values.size and np.abs(values).max() > LARGEST:
+        at = np.unravel_index(np.abs(values).argmax(), values.shape)
+        raise ValueError(f"y must lie within {LARGEST:g} of zero; got {values[at]:g}. Divide it by a constant.")
+    return np.asarray(values)
+
+
+def refuse_text(estimator: Any, y: Any) -> None:
+    """Say that texts are classes, which another estimator predicts."""
+    values = np.asarray(y)
+    if values.dtype.kind in "OUS" and any(isinstance(v, str) for v in values.ravel()[:100].tolist()):
+        try:
+            values.astype(np.float64)
+        except ValueError as error:
+            name = type(estimator).__name__
+            text = next(v for v in values.ravel().tolist() if isinstance(v, str))
+            raise ValueError(
+                f"y must hold numbers for {name}; got {text!r}. Use {name.replace('Regressor', 'Classifier')} "
+                "for classes."
+            ) from error
+
+
+def read_labels(y: Any) -> Array:
+    """Check a target of classes. Shape (n,)."""
+    labels = column_or_1d(y, warn=True)
+    check_classification_targets(labels)
+    return np.asarray(labels)

@@ -1,0 +1,1 @@
+"""From a declaration to measured rows and their comparison: declare, plan, run, store, compare."""

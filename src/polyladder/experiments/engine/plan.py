@@ -1,0 +1,193 @@
+"""What is to be fitted: measurements with a key of their own, in groups that share a program."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from polyladder.datasets.catalog import find_entry
+from polyladder.experiments.engine.declare import Column, Declaration, Model, Options
+from polyladder.experiments.engine.rows import Row
+from polyladder.experiments.runners.synthetic import DRAWN, ROWS
+
+PER_MODEL = ("l2", "dropout", "learning_rate")
+"""Options in which networks of one program may differ."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One setting of one model on one split: compared with others on held-out training rows, or fitted at last.
+
+    Attributes:
+        table: name of the declaration.
+        column: label.
+        model: name.
+        data: name of the data set.
+        runner: what fits it.
+        metric: what is measured.
+        splits: as declared.
+        split: number of the split, counted from 0.
+        selection: as declared while settings are compared; None for the last fit.
+        setting: what the grid chose.
+        options: everything that the runner is told, the setting included.
+        declared_seed: of the declaration.
+    """
+
+    table: str
+    column: str
+    model: str
+    data: str
+    runner: str
+    metric: str
+    splits: Options
+    split: int
+    selection: Options | None
+    setting: Options
+    options: Options
+    declared_seed: int
+
+    @cached_property
+    def key(self) -> str:
+        """Of everything that decides the result, but not of the version of the code."""
+        return digest(vars_of(self))[:16]
+
+    @property
+    def seed(self) -> int:
+        """Of the model: as declared, or from the key, so that it does not depend on what else is run."""
+        return int(self.options.get("random_state", int(self.key[:7], 16)))
+
+    @property
+    def fits(self) -> int:
+        """How many models the measurement fits."""
+        return 1 if self.selection is None else int(self.selection.get("folds", 1))
+
+    @property
+    def shape(self) -> str:
+        """What measurements must agree on to share a program."""
+        own = {k: v for k, v in self.options.items() if self.runner != "network" or k not in PER_MODEL}
+        return digest([self.runner, self.column, self.model, self.selection, own])
+
+    @property
+    def cost(self) -> float:
+        """Seconds on one core, roughly: the time left is shown in proportion to it."""
+        rows = ROWS if self.data in DRAWN else find_entry(self.data).rows
+        if self.runner == "estimator":
+            return 2e-3 * rows * self.fits
+        inputs = 2 if self.data in DRAWN else find_entry(self.data).features
+        widths = self.options.get("hidden") or [self.options.get("width", 100)] * self.options.get("layers", 2)
+        weights = sum(k * (q + inputs) for q, k in zip([inputs, *widths], widths, strict=False))
+        passes = rows * self.options["epochs"]
+        # A step of a small network takes as long as starting its operations, however few its rows.
+        return float(passes * self.fits * (3e-6 + 2e-10 * weights) + passes / self.options["batch_size"] * 2e-3)
+
+
+Group = tuple[Measurement, ...]
+Item = TypeVar("Item")
+
+
+def digest(value: Any) -> str:
+    """A hash of the value's canonical JSON."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def vars_of(measurement: Measurement) -> dict[str, Any]:
+    """The declared fields of a measurement."""
+    return {name: value for name, value in vars(measurement).items() if name in Measurement.__dataclass_fields__}
+
+
+def measurement(
+    d: Declaration, column: Column, model: Model, setting: Options, split: int, selection: Options | None
+) -> Measurement:
+    """One measurement of a declaration."""
+    options = {**d.options(model, column), **setting}
+    if selection is not None:
+        options |= model.inside(column.label).while_selecting
+    return Measurement(
+        d.name, column.label, model.name, column.data, model.runner, d.metric, d.splits, split, selection, setting,
+        options, d.seed,
+    )  # fmt: skip
+
+
+def selection_groups(d: Declaration, column: Column, done: Mapping[str, Row]) -> Iterator[Group]:
+    """The groups that compare settings, without those that are done.
+
+    What shares a program does not depend on what is done already: dropout's draws are shared within a program, and a
+    run that was interrupted must end in the same table.
+    """
+    for model in d.models:
+        settings = d.settings(model, column)
+        if len(settings) == 1:
+            continue
+        for splits in parts(d.splits_of(model, column), d.splits_compared_at_once):
+            for some in parts(settings, d.settings_at_once):
+                measurements = [
+                    measurement(d, column, model, setting, split, d.selection) for split in splits for setting in some
+                ]
+                yield from missing(by_shape(measurements), done)
+
+
+def final_groups(d: Declaration, column: Column, done: Mapping[str, Row]) -> Iterator[Group]:
+    """The groups of last fits, of the settings that were chosen, without those that are done."""
+    for model in d.models:
+        for splits in parts(d.splits_of(model, column), d.splits_at_once):
+            chosen = [(split, choice(d, column, model, split, done)) for split in splits]
+            measurements = [
+                measurement(d, column, model, setting, split, None) for split, setting in chosen if setting is not None
+            ]
+            yield from missing(by_shape(measurements), done)
+
+
+def parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Consecutive parts of a sequence. More items at the end leave the parts before them as they are."""
+    return (items[first : first + size] for first in range(0, len(items), size))
+
+
+def by_shape(measurements: list[Measurement]) -> Iterator[Group]:
+    """Measurements of equal shape together."""
+    shapes: dict[str, list[Measurement]] = {}
+    for each in measurements:
+        shapes.setdefault(each.shape, []).append(each)
+    yield from (tuple(group) for group in shapes.values())
+
+
+def missing(groups: Iterator[Group], done: Mapping[str, Row]) -> Iterator[Group]:
+    """The groups of which something is not done."""
+    return (group for group in groups if any(each.key not in done for each in group))
+
+
+def choice(d: Declaration, column: Column, model: Model, split: int, done: Mapping[str, Row]) -> Options | None:
+    """The setting with the lowest mean error on held-out rows; None while some were not compared yet."""
+    settings = d.settings(model, column)
+    if len(settings) == 1:
+        return settings[0]
+    scores = []
+    for setting in settings:
+        row = done.get(measurement(d, column, model, setting, split, d.selection).key)
+        if row is None or "folds" not in row:
+            return None
+        scores.append(mean_score(row["folds"]))
+    return settings[min(range(len(scores)), key=scores.__getitem__)]
+
+
+def mean_score(folds: list[float | None]) -> float:
+    """Mean over folds; a model that ended without a finite error counts as infinitely bad."""
+    values = [math.inf if value is None else value for value in folds]
+    return sum(values) / len(values)
+
+
+def expected_cost(d: Declaration, column: Column, done: Mapping[str, Row]) -> float:
+    """Rough seconds of all that is left of a column, last fits included, whose settings are not known yet."""
+    selecting = sum(each.cost for group in selection_groups(d, column, done) for each in group)
+    last = 0.0
+    for model in d.models:
+        settings = d.settings(model, column)
+        for split in d.splits_of(model, column):
+            chosen = choice(d, column, model, split, done)
+            each = measurement(d, column, model, settings[0] if chosen is None else chosen, split, None)
+            last += 0.0 if chosen is not None and each.key in done else each.cost
+    return selecting + last

@@ -1,0 +1,114 @@
+"""Run what a declaration still lacks: groups go through joblib, rows come back and are stored one group at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from polyladder.experiments.engine.declare import Column, Declaration
+from polyladder.experiments.engine.plan import Group, expected_cost, final_groups, selection_groups
+from polyladder.experiments.engine.rows import Row
+from polyladder.experiments.engine.store import Store, provenance
+from polyladder.experiments.runners.activations import run_activations
+from polyladder.experiments.runners.estimators import run_estimators
+from polyladder.experiments.runners.networks import run_networks
+from polyladder.experiments.runners.sampling import run_sampling
+
+RUN: dict[str, Callable[[Group], Any]] = {
+    "network": run_networks,
+    "estimator": run_estimators,
+    "activations": run_activations,
+    "sampling": run_sampling,
+}
+
+Watch = Callable[[Group, float], object]
+"""Called with a finished group and its rough cost in seconds."""
+
+
+def run(d: Declaration, store: Store, *, jobs: int = 1, threads: int = 1, watch: Watch | None = None) -> list[str]:
+    """Run every group that is missing in the store.
+
+    Groups are given to `joblib.Parallel` without a backend, so that the one of ``joblib.parallel_config`` is used.
+
+    Args:
+        d: what to run.
+        store: where rows are looked up and appended. A run that is killed loses its running groups alone.
+        jobs: groups at a time.
+        threads: of torch in each group.
+        watch: told of every finished group.
+
+    Returns:
+        Labels of the columns whose data are not available.
+    """
+    lacking = []
+    for column in d.columns:
+        try:
+            for groups in (selection_groups, final_groups):
+                for group, rows in executed(groups(d, column, store.rows(d.name)), jobs, threads):
+                    store.append(d.name, rows)
+                    if watch is not None:
+                        watch(group, sum(measurement.cost for measurement in group))
+        except OSError:
+            if not column.unavailable:
+                raise
+            lacking.append(column.label)
+    return lacking
+
+
+def cost_left(d: Declaration, store: Store) -> float:
+    """Rough seconds on one core of what is missing in the store."""
+    return sum(cost_of_column(d, column, store) for column in d.columns)
+
+
+def cost_of_column(d: Declaration, column: Column, store: Store) -> float:
+    """Of one column; nothing where its data are not available."""
+    return 0.0 if column.unavailable else expected_cost(d, column, store.rows(d.name))
+
+
+def executed(groups: Iterable[Group], jobs: int, threads: int) -> Iterator[tuple[Group, list[Row]]]:
+    """Groups and their rows, as they are finished."""
+    # joblib's, with scikit-learn's settings carried over to the workers.
+    from sklearn.utils.parallel import Parallel, delayed
+
+    # A list, so that rows that are stored while groups run do not change which groups there are.
+    waiting = list(groups)
+    if waiting:
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
+            delayed(run_group)(group, threads) for group in waiting
+        )
+
+
+def run_group(group: Group, threads: int = 1) -> tuple[Group, list[Row]]:
+    """Fit one group, and write down one row per measurement."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        start = time.perf_counter()
+        results = RUN[group[0].runner](group)
+        seconds = time.perf_counter() - start
+    finally:
+        torch.set_num_threads(before)
+    rows = []
+    for measurement, fits in zip(group, results, strict=True):
+        row: Row = {
+            "key": measurement.key,
+            "table": measurement.table,
+            "column": measurement.column,
+            "data": measurement.data,
+            "model": measurement.model,
+            "setting": measurement.setting,
+            "split": measurement.split,
+        }
+        if measurement.selection is None:
+            row |= {"value": fits[0].value, **fits[0].more}
+        else:
+            row["folds"] = [fit.value if fit.value is None else float(f"{fit.value:.6g}") for fit in fits]
+            if failed := sum(bool(fit.more.get("diverged") or fit.more.get("failed")) for fit in fits):
+                row["diverged"] = failed
+        # A group is one program: a measurement has no time of its own but its share.
+        row |= {"seconds": round(seconds / len(group), 3), "seed": measurement.seed, **provenance()}
+        rows.append(row)
+    return group, rows

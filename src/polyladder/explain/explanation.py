@@ -1,0 +1,102 @@
+"""What a fitted model does, read off its weights: one value that the command, the page and notebooks show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from polyladder.explain.curve import Curve, curve
+from polyladder.explain.fitted import FittedModel, read_model
+from polyladder.explain.strengths import Strengths, strengths
+from polyladder.explain.terms import Formula, formulas
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a fitted model does.
+
+    Attributes:
+        model: kind of estimator.
+        target: what it predicts.
+        order: of the polynomial.
+        inputs: how many inputs the polynomial has.
+        rows: how many rows it was fitted to, if known.
+        names: of the table's columns.
+        formulas: the largest terms of each output.
+        strengths: of columns and pairs of columns.
+        curve: of one column; None for several outputs, or without a column of numbers.
+    """
+
+    model: str
+    target: str
+    order: int
+    inputs: int
+    rows: int | None
+    names: tuple[str, ...]
+    formulas: tuple[Formula, ...]
+    strengths: Strengths
+    curve: Curve | None
+
+    def json(self) -> dict[str, Any]:
+        """All of it as plain JSON, columns by name."""
+        return {
+            "model": self.model,
+            "target": self.target,
+            "order": self.order,
+            "inputs": self.inputs,
+            "rows": self.rows,
+            "formula": [asdict(formula) for formula in self.formulas],
+            "features": [[self.names[i], value] for i, value in self.strengths.columns],
+            "interactions": [[self.names[i], self.names[j], value] for i, j, value in self.strengths.pairs],
+            "over": self.strengths.over,
+            "note": self.strengths.note,
+            "curve": None if self.curve is None else asdict(self.curve),
+        }
+
+
+def explain(estimator: Any, rows: Any = None, *, feature: str | None = None, terms: int = 8) -> Explanation:
+    """Read the order, the strongest terms, columns and pairs, and one exact curve off a fitted estimator.
+
+    Args:
+        estimator: fitted to a dense table, with a ladder behind it.
+        rows: to average over; by default what its card knows of the training rows, or the middle of their ranges.
+        feature: a column of numbers whose curve is wanted; by default the strongest.
+        terms: how many terms of each formula.
+
+    Example:
+        >>> from sklearn.datasets import make_friedman1
+        >>> from polyladder import LPNNRegressor
+        >>> from polyladder.explain.explanation import explain
+        >>> X, y = make_friedman1(200, random_state=0)
+        >>> found = explain(LPNNRegressor(order=3, random_state=0).fit(X, y), X)
+        >>> found.names[found.strengths.columns[0][0]] in ("x0", "x1", "x3")
+        True
+    """
+    model = read_model(estimator, rows)
+    z = None if rows is None else model.estimator.inputs(rows)
+    found = strengths(model, z)
+    return Explanation(
+        model=type(model.estimator).__name__,
+        target=model.target_name,
+        order=model.ladders.order,
+        inputs=model.ladders.in_features,
+        rows=model.card.get("rows"),
+        names=tuple(column.name for column in model.columns),
+        formulas=tuple(formulas(model, terms, z)),
+        strengths=found,
+        curve=chosen_curve(model, feature, found),
+    )
+
+
+def chosen_curve(model: FittedModel, feature: str | None, ranked: Strengths) -> Curve | None:
+    """The curve of the column asked for, or of the strongest column of numbers."""
+    known = {column.name: column for column in model.columns if column.kind == "numeric"}
+    if feature is not None and feature not in known:
+        listed = ", ".join(list(known)[:12]) + (", ..." if len(known) > 12 else "")
+        raise ValueError(f"feature must be a column of numbers; got {feature!r}. Choose among {listed}.")
+    if model.target.outputs > 1 or not known:
+        return None
+    if feature is not None:
+        return curve(model, known[feature])
+    numeric = [model.columns[i] for i, _ in ranked.columns if model.columns[i].kind == "numeric"]
+    return curve(model, numeric[0])

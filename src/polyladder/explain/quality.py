@@ -1,0 +1,137 @@
+"""How good a fitted estimator is: predictions against observations, error bands, calibration."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from polyladder.estimators.bayesian import BayesianLPNNRegressor
+from polyladder.estimators.targets import ClassTarget
+from polyladder.explain.fitted import FittedModel
+from polyladder.predictive.calibration import Reliability, class_reliability, interval_reliability
+
+Array = np.ndarray[Any, Any]
+
+KEPT = 2000
+"""Rows of a chart; what is computed from rows is computed from all of them."""
+
+BINS = 10
+"""Bins of a reliability diagram."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Rows whose targets are known.
+
+    Attributes:
+        label: which rows they are.
+        observed: numbers (n, m), or class numbers (n,).
+        predicted: as observed.
+        probability: of each class (n, classes), where the target is one.
+    """
+
+    label: str
+    observed: Array
+    predicted: Array
+    probability: Array | None = None
+
+    def json(self) -> dict[str, Any]:
+        """For the page: scores of all rows, and some of the rows for charts."""
+        keep = slice(None, None, math.ceil(len(self.observed) / KEPT))
+        found = {
+            "label": self.label,
+            "rows": len(self.observed),
+            "observed": self.observed[keep].T.tolist(),
+            "predicted": self.predicted[keep].T.tolist(),
+        }
+        if self.observed.ndim == 1:
+            classes = 1 + int(max(self.observed.max(), self.predicted.max()))
+            table = np.zeros((classes, classes), dtype=int)
+            np.add.at(table, (self.observed, self.predicted), 1)
+            return found | {"error": float((self.observed != self.predicted).mean()), "confusion": table.tolist()}
+        residual = self.observed - self.predicted
+        spread = self.observed.var(0)
+        return found | {
+            "rmse": np.sqrt((residual**2).mean(0)).tolist(),
+            "r2": [1 - float((r**2).mean()) / v if v > 0 else None for r, v in zip(residual.T, spread, strict=True)],
+        }
+
+
+def qualities(model: FittedModel, rows: Any, target: Any) -> list[Quality]:
+    """What is known: held-out rows of the card, and the rows given with their target."""
+    found = []
+    held_out = model.card.get("held_out")
+    if held_out and len(held_out["observed"]):
+        observed, predicted = (as_target(model, held_out[name]) for name in ("observed", "predicted"))
+        probability = held_out.get("probability")
+        stated = None if probability is None else np.asarray(probability, dtype=np.float64)
+        found.append(Quality("held-out rows", observed, predicted, stated))
+    if target is not None:
+        if rows is None:
+            raise ValueError("target must come with rows; got rows=None. Pass the rows that it was observed for.")
+        observed = as_target(model, target)
+        if len(observed) != len(rows):
+            raise ValueError(f"target must have one entry per row; got {len(observed)} for {len(rows)} rows.")
+        stated = model.estimator.predict_proba(rows) if isinstance(model.target, ClassTarget) else None
+        predicted = as_target(model, model.estimator.predict(rows)) if stated is None else stated.argmax(1)
+        found.append(Quality("the rows given", observed, predicted, stated))
+    return found
+
+
+def as_target(model: FittedModel, values: Any) -> Array:
+    """Numbers as (n, m), classes as their numbers (n,)."""
+    if not isinstance(model.target, ClassTarget):
+        numbers = np.asarray(values, dtype=np.float64)
+        return numbers.reshape(len(numbers), -1)
+    # A card holds classes as text, whatever they were.
+    known = {str(c): i for i, c in enumerate(model.target.labels)}
+    listed = [str(v) for v in np.asarray(values).ravel().tolist()]
+    unknown = sorted(set(listed) - set(known))
+    if unknown:
+        raise ValueError(f"target must hold the classes {list(known)}; got {unknown[0]!r}.")
+    return np.array([known[v] for v in listed], dtype=np.intp)
+
+
+def bands(model: FittedModel, shown: list[Quality], level: int) -> dict[str, Any]:
+    """Where the error band comes from: posterior draws, held-out residuals, residuals of the rows given, or nowhere."""
+    if isinstance(model.target, ClassTarget):
+        return {"kind": None}
+    if model.posterior is not None:
+        return {"kind": "draws"}
+    if not shown:
+        return {"kind": None}
+    half = model.card.get("residual_quantiles", {}).get(str(level))
+    if half is not None:
+        return {"kind": "residuals", "half": [float(half)], "source": "held-out rows"}
+    rows = shown[-1]
+    sizes = np.sort(np.abs(rows.observed - rows.predicted), axis=0)
+    rank = min(math.ceil((len(sizes) + 1) * level / 100), len(sizes))
+    return {"kind": "residuals", "half": sizes[rank - 1].tolist(), "source": rows.label}
+
+
+def calibration(model: FittedModel, shown: list[Quality], rows: Any, target: Any) -> dict[str, Any] | None:
+    """Stated against actual: how often a class of stated probability is there, or an interval holds its target.
+
+    Of two classes the second one's probability is looked at, of several the likeliest one's.
+    """
+    if isinstance(model.estimator, BayesianLPNNRegressor):
+        if target is None:
+            return None
+        below = model.estimator.predictive(rows).distribution(torch.tensor(as_target(model, target)))
+        return curve_json("intervals", "the rows given", interval_reliability(below, [p / 10 for p in range(1, 10)]))
+    for quality in shown:
+        if quality.probability is not None:
+            two = quality.probability.shape[1] == 2
+            stated = quality.probability[:, 1] if two else quality.probability
+            return curve_json("classes", quality.label, class_reliability(stated, quality.observed, BINS))
+    return None
+
+
+def curve_json(kind: str, label: str, curve: Reliability) -> dict[str, Any]:
+    """Points (stated, actual, rows) of a reliability curve, those without rows left out."""
+    points = zip(curve.stated.tolist(), curve.actual.tolist(), curve.rows.tolist(), strict=True)
+    return {"kind": kind, "label": label, "points": [[s, a, int(n)] for s, a, n in points if n]}

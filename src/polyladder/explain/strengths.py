@@ -1,0 +1,160 @@
+"""Which columns matter, and which of them act together: exact derivatives, gathered by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyladder.analysis.jacobian import hessian_vector_product, jacobian
+from polyladder.explain.fitted import FittedModel
+from polyladder.polynomial.ladder import LadderPolynomial
+
+POINTS = 256
+"""Rows, evenly spread, over which columns and pairs are ranked."""
+
+DRAWS = 32
+"""Draws of a posterior, evenly spread, whose mean is looked at."""
+
+PAIR_INPUTS = 64
+"""Pairs are looked for among this many inputs, the strongest: each costs a pass through the ladder."""
+
+PAIRS = 20
+"""Pairs that are listed."""
+
+STRAIGHT = 0.01
+"""A fit is called practically linear if no slope changes by more than this share of the strongest feature's."""
+
+CHUNK = 2**24
+"""Derivatives held at once: 128 MiB in float64."""
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Change of the prediction per standard deviation of a column, and how much two columns change each other's.
+
+    Attributes:
+        over: what the means are taken over, in words.
+        columns: position in the table and strength of each column that varies, strongest first.
+        pairs: positions and strength of pairs, strongest first.
+        bend: the largest change of a slope, of a column by itself or by another, per standard deviations of both.
+    """
+
+    over: str
+    columns: tuple[tuple[int, float], ...]
+    pairs: tuple[tuple[int, int, float], ...]
+    bend: float
+
+    @property
+    def note(self) -> str:
+        """A sentence where there is something to be said before any bar is drawn; else empty."""
+        if self.columns and self.bend < STRAIGHT * self.columns[0][1]:
+            return (
+                f"Practically linear: no slope changes by more than {STRAIGHT:.0%} of the strongest feature's effect."
+            )
+        return ""
+
+    def json(self) -> dict[str, Any]:
+        """For a card."""
+        return {
+            "over": self.over,
+            "columns": [list(each) for each in self.columns],
+            "pairs": [list(each) for each in self.pairs],
+            "bend": self.bend,
+        }
+
+
+def strengths(model: FittedModel, z: Tensor | None = None) -> Strengths:
+    """Strengths over transformed rows; without rows those on the model's card, or over the middle of its ranges.
+
+    The root mean square over the rows of the derivative of the mean of all ladders, times the standard deviation of the
+    input. Several inputs of one column (categories) add up in quadrature, as do several outputs. The spread of a
+    posterior's draws does not count: it says how sure a strength is, not how large.
+
+    Args:
+        model: as `read_model` found it.
+        z: transformed rows. Shape (n, d).
+    """
+    if z is None or len(z) < 2:
+        kept = stored(model.card)
+        return (
+            kept if kept is not None else computed(model, *central_points(model), "points in the middle of the ranges")
+        )
+    points = z[torch.linspace(0, len(z) - 1, min(len(z), POINTS)).round().long()]
+    return computed(model, points, points.std(0, correction=0), "rows")
+
+
+def stored(card: Mapping[str, Any]) -> Strengths | None:
+    """What a card says, if it does."""
+    found = card.get("strengths")
+    if not isinstance(found, Mapping) or "columns" not in found:
+        return None
+    columns = tuple((int(i), float(v)) for i, v in found["columns"])
+    pairs = tuple((int(i), int(j), float(v)) for i, j, v in found["pairs"])
+    return Strengths(str(found["over"]), columns, pairs, float(found["bend"]))
+
+
+def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> Strengths:
+    """Strengths over points (n, d), whose inputs count with the given standard deviations (d,)."""
+    ladders = model.ladders[torch.linspace(0, len(model.ladders) - 1, min(len(model.ladders), DRAWS)).long()]
+    single = mean_square(ladders, points, None) * spread.square()
+    used = [i for i, column in enumerate(model.columns) if column.kind != "constant"]
+    by_column = {i: single[model.columns[i].inputs].sum().sqrt().item() for i in used}
+    strongest = single.argsort(descending=True, stable=True)[:PAIR_INPUTS].sort().values
+    # The second derivatives of the chosen inputs, in both directions. Shape (chosen, chosen).
+    eye = torch.eye(points.shape[1], dtype=points.dtype)[strongest]
+    changes = torch.stack([mean_square(ladders, points, direction)[strongest] for direction in eye])
+    changes = changes * spread[strongest].square() * spread[strongest].square().unsqueeze(-1)
+    owner = {k: i for i in used for k in model.columns[i].inputs}
+    by_pair: dict[tuple[int, int], float] = {}
+    for a, first in enumerate(strongest.tolist()):
+        for b, second in enumerate(strongest.tolist()):
+            i, j = owner[first], owner[second]
+            if i < j:
+                by_pair[i, j] = by_pair.get((i, j), 0.0) + changes[a, b].item()
+    pairs = sorted(by_pair.items(), key=lambda item: -item[1])[:PAIRS]
+    return Strengths(
+        f"{len(points)} {over}",
+        tuple((i, by_column[i]) for i in sorted(used, key=lambda i: -by_column[i])),
+        tuple((i, j, value**0.5) for (i, j), value in pairs),
+        changes.max().sqrt().item(),
+    )
+
+
+def mean_square(ladders: LadderPolynomial, points: Tensor, direction: Tensor | None) -> Tensor:
+    """Mean over points of the squared derivative of the ladders' mean, summed over outputs. Shape (d,).
+
+    Args:
+        ladders: batch shape (draws,).
+        points: shape (n, d).
+        direction: None for the first derivative; else the second along it. Shape (d,).
+    """
+    size = max(1, CHUNK // (len(ladders) * ladders.out_features * ladders.in_features))
+    total = points.new_zeros(points.shape[1])
+    for part in torch.split(points, size):
+        found = jacobian(ladders, part) if direction is None else hessian_vector_product(ladders, part, direction)
+        total += found.mean(0).square().sum((0, 1))
+    return total / len(points)
+
+
+def central_points(model: FittedModel) -> tuple[Tensor, Tensor]:
+    """Points where no rows are known, and standard deviations to count their inputs with. Shapes (POINTS, d), (d,).
+
+    Each column by itself, numbers from the middle half of a normal distribution: a polynomial says little of use in
+    corners where there are no rows, and independent columns have many corners. The numbers count as if they had a
+    standard deviation of 1, as rows do.
+    """
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-0.67, 0.67, size=(POINTS, model.ladders.in_features))
+    for column in model.columns:
+        if column.flag is not None:
+            points[:, column.flag] = 0.0
+        if column.kind == "category":
+            points[:, column.inputs] = np.eye(len(column.inputs))[rng.integers(len(column.inputs), size=POINTS)]
+    spread = points.std(0)
+    spread[[column.at for column in model.columns if column.kind == "numeric"]] = 1.0
+    return torch.tensor(points), torch.tensor(spread)

@@ -1,0 +1,1 @@
+"""Files on disk: replaced whole or not at all, unpacked with care."""

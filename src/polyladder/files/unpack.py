@@ -1,0 +1,177 @@
+"""Files as they are packed (gzip, bzip2, xz, zip, or not at all), read as blocks of bytes.
+
+Nothing is taken on trust: what ends early, goes on as something else or grows without measure is refused in a sentence.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+FREE = 2**26
+"""Bytes that a packed file may grow to whatever its ratio: 64 MiB."""
+
+RATIO = 1000
+"""How many times its size a packed file may grow beyond that. A table of zeros reaches 700 by gzip; one in which one
+row in a thousand differs reaches 300 by gzip, 2,000 by xz and 3,000 by bzip2."""
+
+XZ_MEMORY = 96 * 2**20
+"""Bytes that unpacking xz may take: enough for its strongest preset, which asks for 65 MiB."""
+
+READ = 2**16
+"""Packed bytes read at once."""
+
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How a file in a zip may be packed: for other methods the standard library unpacks any amount at once."""
+
+DAMAGE = (
+    OSError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    struct.error,
+    RuntimeError,
+    ValueError,
+    IndexError,
+    OverflowError,
+)
+"""What the standard library raises at damaged files."""
+
+
+def unpacked(stream: IO[bytes], start: bytes, label: str, size: int) -> Iterator[bytes]:
+    """The bytes of a file, a block at a time.
+
+    Args:
+        stream: at its beginning; closed at the end.
+        start: its first bytes, which tell how it is packed.
+        label: what it is called in messages.
+        size: of a block in bytes; the last may be shorter.
+    """
+    packed = Counted(stream)
+    plain = find_packing(packed, start, label)
+    total = 0
+    with stream:
+        while block := read_block(plain or stream, size, label, plain is not None):
+            total += len(block)
+            if plain is not None and total > max(FREE, RATIO * packed.count):
+                raise ValueError(
+                    f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {packed.count:,} bytes became "
+                    f"{total:,} and there are more. Decompress it yourself if you trust it."
+                )
+            yield block
+
+
+def read_block(stream: IO[bytes], size: int, label: str, packed: bool) -> bytes:
+    """The next bytes of a stream, or a sentence about why there are none."""
+    try:
+        return stream.read(size)
+    except DAMAGE as error:
+        raise ValueError(f"{label} cannot be {'decompressed' if packed else 'read'}: {reason(error)}.") from error
+
+
+def find_packing(stream: Any, start: bytes, label: str) -> IO[bytes] | None:
+    """The stream without its packing, None if there is none."""
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
+    if start.startswith(b"BZh"):
+        return io.BufferedReader(Streams(stream, bz2.BZ2Decompressor))
+    if start.startswith(b"\xfd7zXZ"):
+        return io.BufferedReader(Streams(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_MEMORY)))
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return open_zip(stream, label)
+    if start.startswith(b"\x28\xb5\x2f\xfd"):
+        raise ValueError(
+            f"{label} must be plain, gzip, bzip2, xz or zip; it is compressed by zstd. Decompress it first."
+        )
+    return None
+
+
+def open_zip(stream: Any, label: str) -> IO[bytes]:
+    """The only file in an archive; one that comes through a pipe is held in memory, as its index stands at its end."""
+    try:
+        archive = zipfile.ZipFile(stream if stream.seekable() else io.BytesIO(stream.read()))
+        files = [file for file in archive.infolist() if not file.is_dir()]
+    except DAMAGE as error:
+        raise ValueError(f"{label} cannot be read as a zip: {reason(error)}.") from error
+    if len(files) != 1:
+        raise ValueError(f"{label} must hold one file to be read as a table; got {len(files)}. Take one out of it.")
+    if files[0].flag_bits & 1:
+        raise ValueError(f"{label} must hold a file without a password; it has one. Take the file out of it first.")
+    if files[0].compress_type not in METHODS:
+        raise ValueError(
+            f"{label} must be packed by deflate to be read as a zip; got method {files[0].compress_type}. "
+            "Take the file out of it first."
+        )
+    try:
+        return archive.open(files[0])
+    except DAMAGE as error:
+        raise ValueError(f"{label} cannot be read as a zip: {reason(error)}.") from error
+
+
+class Counted:
+    """A stream that counts the bytes read from it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """As the stream's."""
+        data = self.stream.read(size)
+        self.count += len(data)
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+class Streams(io.RawIOBase):
+    """Compressed streams one after another, read as one file.
+
+    The standard library's readers take whatever follows the first stream and is not another one for padding, so that
+    a file with a damaged second stream loses its end in silence. Here only zeros are padding.
+    """
+
+    def __init__(self, stream: Any, decompressor: Callable[[], Any]) -> None:
+        self.stream = stream
+        self.new = decompressor
+        self.current = decompressor()
+        self.waiting = b""
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, target: Any) -> int:
+        """Fill the target as far as one step goes; 0 bytes are the end."""
+        while True:
+            if self.current.eof:
+                data = self.current.unused_data
+                while not (data := data.lstrip(b"\0")):
+                    data = self.stream.read(READ)
+                    if not data:
+                        return 0
+                self.current, self.waiting = self.new(), data
+            data, self.waiting = self.waiting, b""
+            if self.current.needs_input and not data:
+                data = self.stream.read(READ)
+                if not data:
+                    raise EOFError("it ends too early")
+            found = self.current.decompress(data, len(target))
+            if found:
+                target[: len(found)] = found
+                return len(found)
+
+
+def reason(error: BaseException) -> str:
+    """What an error says first, without its stop."""
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".") if lines else type(error).__name__

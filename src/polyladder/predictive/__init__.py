@@ -1,0 +1,1 @@
+"""What a set of draws says of a prediction: mixtures, diagnostics, calibration."""

@@ -1,0 +1,95 @@
+/* One curve, or one mark for each category: the prediction along one column. */
+import { axes, density, margin, path, roomyTicks, scale, within } from "./axes.js";
+import { canvas, draw } from "./elements.js";
+import { cut } from "./numbers.js";
+
+/**
+ * A curve with its band, the data's density, its extremes and the current point.
+ * parts: [[{x, y, low, high}]]; low and high may be missing. A part of one point is a value on its own.
+ */
+export function drawCurve(host, { parts, domain, range, counts, low, high, point, label, text }) {
+  const { svg, width, height } = canvas(host, 176, label);
+  const frame = { left: margin(range[0], range[1], 4, text), right: width - 6, top: 12, bottom: height - 20 };
+  const x = scale(domain[0], domain[1], frame.left, frame.right);
+  const scaleY = scale(range[0], range[1], frame.bottom - 4, frame.top);
+  // Far outside the window nothing is seen, and drawings do not take numbers of any size.
+  const y = (v) => scaleY(within(v, 2 * range[0] - range[1], 2 * range[1] - range[0]));
+  if (counts) density(svg, counts, x, frame.bottom, 30);
+  axes(svg, frame, x, scaleY, { xCount: width > 330 ? 5 : 4, yCount: 4, text });
+  const inside = framed(svg, frame);
+  for (const part of parts) if (part[0].low !== undefined) drawBand(inside, part, x, y);
+  for (const part of parts) {
+    if (part.length > 1) draw(inside, "path", { class: "curve", d: path(part.map((p) => [x(p.x), y(p.y)])) });
+    else draw(inside, "circle", { class: "atom", cx: x(part[0].x), cy: y(part[0].y), r: 3 });
+  }
+  if (high.y > low.y) {
+    drawExtreme(inside, x(high.x), scaleY(high.y), -1);
+    drawExtreme(inside, x(low.x), scaleY(low.y), 1);
+  }
+  if (point) {
+    draw(inside, "line", { class: "hair", x1: x(point.x), x2: x(point.x), y1: frame.top, y2: frame.bottom });
+    draw(inside, "circle", { class: "point", cx: x(point.x), cy: y(point.y), r: 6 });
+  }
+  return { svg, toValue: (pixel) => within(x.back(pixel), domain[0], domain[1]) };
+}
+
+let windows = 0;
+
+/** A group that shows nothing beyond its frame. */
+function framed(svg, { left, right, top, bottom }) {
+  const id = `window-${++windows}`;
+  const hole = draw(draw(svg, "defs"), "clipPath", { id });
+  draw(hole, "rect", { x: left - 6, y: top - 8, width: right - left + 12, height: bottom - top + 10 });
+  return draw(svg, "g", { "clip-path": `url(#${id})` });
+}
+
+function drawBand(svg, part, x, y) {
+  const [{ x: at, low, high }] = part;
+  if (part.length === 1) {
+    draw(svg, "rect", { class: "band", x: x(at) - 3, width: 6, y: y(high), height: Math.abs(y(low) - y(high)) });
+    return;
+  }
+  const over = part.map((p) => [x(p.x), y(p.high)]);
+  const under = part.map((p) => [x(p.x), y(p.low)]).reverse();
+  draw(svg, "path", { class: "band", d: `${path([...over, ...under])}Z` });
+}
+
+/** A triangle above a highest point (way -1) or below a lowest one (way 1), pointing at it. */
+function drawExtreme(svg, x, y, way) {
+  const tip = y + 5 * way;
+  const base = tip + 6 * way;
+  draw(svg, "path", { class: "extreme", d: `M${x - 4} ${base}L${x + 4} ${base}L${x} ${tip}Z` });
+}
+
+/** One mark for each category, with its band; the current one stands out. */
+export function drawCategories(host, { items, current, range, label, text, onPick }) {
+  const step = 24;
+  const { svg, width } = canvas(host, items.length * step + 22, label);
+  const left = Math.min(width * 0.42, 12 + 6.6 * Math.max(...items.map((i) => Math.min(i.name.length, 22))));
+  const x = scale(range[0], range[1], left, width - 10);
+  const bottom = items.length * step + 4;
+  for (const v of roomyTicks(range[0], range[1], 3, width - left, text)) {
+    draw(svg, "line", { class: "rule", x1: x(v), x2: x(v), y1: 2, y2: bottom });
+    draw(svg, "text", { x: x(v), y: bottom + 14, "text-anchor": "middle" }, text(v));
+  }
+  items.forEach((item, i) => {
+    const cy = i * step + step / 2 + 2;
+    const chosen = i === current;
+    if (item.share) {
+      draw(svg, "rect", { class: "density", x: left, y: cy + 7, width: item.share * (width - 10 - left), height: 3 });
+    }
+    draw(
+      svg,
+      "text",
+      { x: left - 8, y: cy + 4, "text-anchor": "end", class: chosen ? "strong" : "" },
+      cut(item.name, 22),
+    );
+    if (item.low !== undefined) {
+      const [a, b] = [item.low, item.high].map((v) => x(within(v, range[0], range[1])));
+      draw(svg, "rect", { class: "band", x: a, y: cy - 4, width: Math.max(0, b - a), height: 8 });
+    }
+    draw(svg, "circle", { class: chosen ? "point" : "atom", cx: x(item.y), cy, r: chosen ? 6 : 4 });
+    const target = draw(svg, "rect", { x: 0, y: cy - step / 2, width, height: step, fill: "transparent" });
+    target.addEventListener("click", () => onPick(i));
+  });
+}

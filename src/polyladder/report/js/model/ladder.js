@@ -1,0 +1,152 @@
+/*
+ * Ladders of one shape: `draws` of them over `inputs` transformed features, in units of the target. Nothing in this
+ * folder touches an element of the page, so it also runs, and is tested, without one.
+ */
+
+/** The float64 numbers of a base64 text, little-endian as written. */
+export function decode(text) {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return new Float64Array(bytes.buffer);
+}
+
+/** A model from its description: where each block of weights starts within the numbers of one draw. */
+export function ladder({ draws, inputs, hidden, outputs, weights }) {
+  const layers = [];
+  let at = 0;
+  let width = inputs;
+  for (const k of hidden) {
+    const layer = { k, p: width, W: at, b: at + k * width };
+    layer.V = layer.b + k;
+    layer.c = layer.V + k * inputs;
+    at = layer.c + k;
+    width = k;
+    layers.push(layer);
+  }
+  const offset = at + outputs * width;
+  const size = offset + outputs;
+  const numbers = typeof weights === "string" ? decode(weights) : Float64Array.from(weights);
+  if (numbers.length !== draws * size) {
+    throw new Error(`weights must be ${draws * size} numbers; got ${numbers.length}.`);
+  }
+  const order = hidden.length + 1;
+  return { draws, inputs, outputs, layers, width, order, readout: at, offset, size, weights: numbers };
+}
+
+/** The model with `count` of its draws, evenly picked, or with all if there are no more. */
+export function thinned(model, count) {
+  if (model.draws <= count) return model;
+  const weights = new Float64Array(count * model.size);
+  for (let s = 0; s < count; s++) {
+    const from = Math.floor(((s + 0.5) * model.draws) / count) * model.size;
+    weights.set(model.weights.subarray(from, from + model.size), s * model.size);
+  }
+  return { ...model, draws: count, weights };
+}
+
+/** The product of a vector and the row of a matrix that starts at `at`. */
+function dot(w, at, x) {
+  let sum = 0;
+  for (let j = 0; j < x.length; j++) sum += w[at + j] * x[j];
+  return sum;
+}
+
+/** The factors of one layer, W h + b and V z + c, in the draw whose weights start at `o`. */
+function factors({ inputs: d, weights: w }, { k, p, W, b, V, c }, o, h, z) {
+  const u = new Float64Array(k);
+  const gate = new Float64Array(k);
+  for (let i = 0; i < k; i++) {
+    u[i] = dot(w, o + W + i * p, h) + w[o + b + i];
+    gate[i] = dot(w, o + V + i * d, z) + w[o + c + i];
+  }
+  return [u, gate];
+}
+
+/** Values at one point z, draw by draw and output by output: h <- (W h + b) * (V z + c), then R h + o. */
+export function evaluate(model, z) {
+  const { draws, outputs: m, layers, width, readout, offset, size, weights: w } = model;
+  const out = new Float64Array(draws * m);
+  for (let s = 0; s < draws; s++) {
+    const o = s * size;
+    let h = z;
+    for (const layer of layers) {
+      const [u, gate] = factors(model, layer, o, h, z);
+      h = u.map((v, i) => v * gate[i]);
+    }
+    for (let i = 0; i < m; i++) out[s * m + i] = dot(w, o + readout + i * width, h) + w[o + offset + i];
+  }
+  return out;
+}
+
+/** Derivatives of one output with respect to every input at z, draw by draw: one sweep back through the layers. */
+export function gradient(model, z, output) {
+  const { draws, inputs: d, layers, width, readout, size, weights: w } = model;
+  const out = new Float64Array(draws * d);
+  for (let s = 0; s < draws; s++) {
+    const o = s * size;
+    const tape = [];
+    let h = z;
+    for (const layer of layers) {
+      tape.push(factors(model, layer, o, h, z));
+      const [u, gate] = tape[tape.length - 1];
+      h = u.map((v, i) => v * gate[i]);
+    }
+    const found = out.subarray(s * d, (s + 1) * d);
+    let back = w.slice(o + readout + output * width, o + readout + (output + 1) * width);
+    for (let l = layers.length - 1; l >= 0; l--) back = stepBack(model, layers[l], o, tape[l], back, found);
+    for (let j = 0; j < d; j++) found[j] += back[j];
+  }
+  return out;
+}
+
+/** From derivatives by a layer's values to those by the values before it; what passes its gates is added to `found`. */
+function stepBack({ inputs: d, weights: w }, { k, p, W, V }, o, [u, gate], back, found) {
+  const before = new Float64Array(p);
+  for (let i = 0; i < k; i++) {
+    const du = back[i] * gate[i];
+    const dgate = back[i] * u[i];
+    for (let j = 0; j < p; j++) before[j] += du * w[o + W + i * p + j];
+    for (let j = 0; j < d; j++) found[j] += dgate * w[o + V + i * d + j];
+  }
+  return before;
+}
+
+/** Coefficients, ascending, of every draw and output as polynomials in input `index`, all other inputs as in z. */
+export function line(model, z, index) {
+  const { draws, inputs: d, outputs: m, layers, width, order, readout, offset, size, weights: w } = model;
+  const n = order + 1;
+  const out = new Float64Array(draws * m * n);
+  const at = Float64Array.from(z);
+  at[index] = 0;
+  const direction = new Float64Array(d);
+  direction[index] = 1;
+  for (let s = 0; s < draws; s++) {
+    const o = s * size;
+    // One row of coefficients for each power: row 0 is the point, row 1 the direction.
+    let h = [at, direction];
+    for (const layer of layers) h = lineStep(model, layer, o, h, at, index);
+    for (let i = 0; i < m; i++) {
+      const row = (s * m + i) * n;
+      for (let j = 0; j < n; j++) out[row + j] = dot(w, o + readout + i * width, h[j]);
+      out[row] += w[o + offset + i];
+    }
+  }
+  return out;
+}
+
+/** One layer of a line: with u_j the coefficients of W h + b, it makes a_j = (V z + c) u_j + (column of V) u_(j-1). */
+function lineStep({ inputs: d, weights: w }, { k, p, W, b, V, c }, o, h, at, index) {
+  const next = Array.from({ length: h.length + 1 }, () => new Float64Array(k));
+  for (let i = 0; i < k; i++) {
+    const row = o + V + i * d;
+    const constant = dot(w, row, at) + w[o + c + i];
+    const slope = w[row + index];
+    for (let j = 0; j < h.length; j++) {
+      const u = dot(w, o + W + i * p, h[j]) + (j === 0 ? w[o + b + i] : 0);
+      next[j][i] += constant * u;
+      next[j + 1][i] += slope * u;
+    }
+  }
+  return next;
+}

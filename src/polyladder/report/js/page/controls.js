@@ -1,0 +1,97 @@
+/* The row's controls: a slider and a number for each numeric column, a list for each category. */
+import { densityBars, scale } from "../charts/axes.js";
+import { draw, make, shape } from "../charts/elements.js";
+import { format } from "../charts/numbers.js";
+import { columns } from "./content.js";
+import { row, set } from "./row.js";
+import { named } from "./words.js";
+
+const controls = new Map();
+
+/** A new control of column i. */
+export function buildControl(i) {
+  return columns[i].kind === "category" ? buildList(i) : buildSlider(i);
+}
+
+function head(i, ...more) {
+  return make("div", { class: "control-line" }, make("label", { for: `control-${i}` }, ...named(columns[i])), ...more);
+}
+
+function buildList(i) {
+  const select = make("select", { id: `control-${i}`, onchange: () => set({ [i]: Number(select.value) }) });
+  select.append(...columns[i].categories.map((name, k) => make("option", { value: k }, name)));
+  controls.set(i, { select });
+  return make("div", { class: "control" }, head(i), select);
+}
+
+function buildSlider(i) {
+  const col = columns[i];
+  const slider = make("input", {
+    type: "range",
+    id: `control-${i}`,
+    min: col.low,
+    max: col.high,
+    step: "any",
+    oninput: () => set({ [i]: slider.valueAsNumber }),
+  });
+  const number = make("input", {
+    type: "number",
+    step: "any",
+    "aria-label": `${col.name}, as a number`,
+    onchange: () => {
+      if (Number.isFinite(number.valueAsNumber)) set({ [i]: number.valueAsNumber });
+      else syncControl(i);
+    },
+  });
+  const held = make("span", { class: "held", hidden: true });
+  const found = { slider, number, held, missing: null };
+  const parts = [head(i, number), col.density?.edges.length ? densityStrip(col) : null, slider, held];
+  if (col.flag !== null) {
+    const onchange = () => set({ [i]: found.missing.checked ? Number.NaN : slider.valueAsNumber });
+    found.missing = make("input", { type: "checkbox", onchange });
+    parts.push(make("label", { class: "missing" }, found.missing, "missing"));
+  }
+  controls.set(i, found);
+  return make("div", { class: "control" }, ...parts);
+}
+
+/** The data's density over a slider. */
+function densityStrip(col) {
+  // The thumb's center moves between half its width from either end, and so do the bars.
+  const [inset, width, height] = [2.7, 100, 18];
+  const box = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" };
+  const svg = shape("svg", { class: "density", ...box });
+  for (const { left, right, h } of densityBars(col.density, scale(col.low, col.high, inset, width - inset), height)) {
+    draw(svg, "rect", { x: left, y: height - h, width: Math.max(0.4, right - left - 0.4), height: h });
+  }
+  return svg;
+}
+
+/** Bring the control of column i up to date with the row. */
+export function syncControl(i) {
+  const found = controls.get(i);
+  if (found?.select) found.select.value = String(row.values[i]);
+  else if (found) syncSlider(found, columns[i], row.values[i]);
+}
+
+function syncSlider({ slider, number, held, missing }, col, value) {
+  const gone = Number.isNaN(value);
+  if (missing) missing.checked = gone;
+  slider.disabled = number.disabled = gone;
+  if (gone) {
+    number.value = "";
+    return;
+  }
+  if (slider.valueAsNumber !== value) slider.value = String(value);
+  slider.setAttribute("aria-valuetext", `${format(value)}${col.unit ? ` ${col.unit}` : ""}`);
+  number.value = String(Number(value.toFixed(digitsFor(col))));
+  held.hidden = value >= col.low && value <= col.high;
+  const counted = col.clip ? `: counts as ${format(value < col.low ? col.low : col.high)}` : "";
+  held.textContent = held.hidden ? "" : `Outside the training range${counted}.`;
+}
+
+/** Decimals that a thousandth of the column's range needs. */
+function digitsFor(col) {
+  const step = (col.high - col.low) / 1000;
+  return step > 0 ? Math.max(0, Math.min(12, Math.ceil(-Math.log10(step)))) : 6;
+}

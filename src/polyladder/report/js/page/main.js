@@ -1,0 +1,137 @@
+/* Putting the page together: build each part once, then follow the row. */
+import { make } from "../charts/elements.js";
+import { renderAnswer } from "./answer.js";
+import { renderCard, renderHead } from "./card.js";
+import { byId, classes, columns, data, model, ranked, used } from "./content.js";
+import { buildControl, syncControl } from "./controls.js";
+import { buildFigure, curves, renderCurve, renderCurves, renderSlopes, startScale } from "./curves.js";
+import { renderFormula } from "./formula.js";
+import { renderMap, shownMap, startMap } from "./map.js";
+import { renderNotes } from "./notes.js";
+import { renderQuality } from "./quality.js";
+import { startReach } from "./reach.js";
+import { compute, onSet, row, set, slopes } from "./row.js";
+import { renderLists, scheduleCharts, whenSettled } from "./schedule.js";
+import { renderStrength } from "./strength.js";
+import { renderWish, startWish, ways } from "./wish.js";
+
+/** Columns whose curves are shown from the start, where there are many. */
+const FIRST = 12;
+
+function showMore(button, list, reveal, what) {
+  button.hidden = list.length === 0;
+  button.textContent = `Show ${list.length} more ${what}`;
+  button.addEventListener("click", () => {
+    reveal();
+    button.hidden = true;
+  });
+}
+
+function startOutputs() {
+  const { probabilities } = row.answer;
+  if (classes && data.outputs.length > 2) row.output = probabilities.indexOf(Math.max(...probabilities));
+  byId("output-field").hidden = data.outputs.length < 2;
+  byId("output").append(...data.outputs.map((name, k) => make("option", { value: k }, classes ? `P(${name})` : name)));
+  byId("output").value = String(row.output);
+  byId("output").addEventListener("change", () => {
+    row.output = Number(byId("output").value);
+    startWish();
+    renderAnswer();
+    renderQuality();
+    renderFormula();
+    scheduleCharts();
+  });
+}
+
+function startControls() {
+  const first = used.length <= FIRST + 18 ? used : ranked.slice(0, FIRST + 12);
+  const others = used.filter((i) => !first.includes(i));
+  byId("controls").replaceChildren(...first.map(buildControl));
+  const reveal = () => {
+    byId("controls").append(...others.map(buildControl));
+    others.forEach(syncControl);
+  };
+  showMore(byId("more-controls"), others, reveal, "features");
+  used.forEach(syncControl);
+  byId("reset").addEventListener("click", () => set(Object.fromEntries(used.map((i) => [i, columns[i].start]))));
+  byId("random").hidden = data.rows.length === 0;
+  byId("random").addEventListener("click", () => {
+    const example = data.rows[Math.floor(Math.random() * data.rows.length)];
+    set(Object.fromEntries(used.map((i) => [i, example[i] ?? missingValue(columns[i])])));
+  });
+}
+
+/** What a missing number counts as: itself, where the column knows gaps, else what the model fills in. */
+function missingValue({ flag, fill, start }) {
+  if (fill === null) return start;
+  return flag === null ? fill : Number.NaN;
+}
+
+function startCurves() {
+  const first = ranked.slice(0, used.length <= FIRST + 4 ? used.length : FIRST);
+  const others = ranked.slice(first.length);
+  byId("curve-grid").replaceChildren(...first.map(buildFigure));
+  const reveal = () => {
+    byId("curve-grid").append(...others.map(buildFigure));
+    others.forEach(renderCurve);
+    renderSlopes(slopes());
+  };
+  showMore(byId("more-curves"), others, reveal, "curves");
+  startScale();
+}
+
+/** Drawings are as wide as their place, so they are made again when it changes. */
+function followWidth() {
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    renderCurves();
+    renderAnswer();
+    renderLists();
+    renderMap();
+    renderQuality();
+  });
+}
+
+function start() {
+  compute();
+  startOutputs();
+  startControls();
+  startCurves();
+  startMap();
+  startReach();
+  byId("wish-value").addEventListener("input", renderWish);
+  renderQuality();
+  renderFormula();
+  renderStrength();
+  renderCard();
+  renderHead();
+  renderNotes();
+  startWish();
+  renderAnswer();
+  onSet((moved) => {
+    moved.forEach(syncControl);
+    renderAnswer();
+    scheduleCharts(moved.length === 1 && columns[moved[0]].kind === "numeric" ? moved : []);
+  });
+  scheduleCharts();
+  followWidth();
+  document.body.dataset.ready = String(Math.round(performance.now()));
+}
+
+start();
+// For tests and for the curious: what the page holds, and a promise that its charts are up to date.
+globalThis.report = {
+  data,
+  columns,
+  model,
+  set,
+  values: () => [...row.values],
+  answer: () => row.answer,
+  curve: (i) => curves[i],
+  map: shownMap,
+  ways,
+  slopes,
+  settled: whenSettled,
+};

@@ -1,0 +1,38 @@
+/* The table of held-out scores: the ladder, which comes first, and what else was tried. */
+import { make, table } from "../charts/elements.js";
+import { format } from "../charts/numbers.js";
+import { byId, data } from "./content.js";
+
+const NAMES = { rmse: "RMSE", r2: "R²", error: "error", log_loss: "log loss", seconds: "seconds" };
+
+export function renderScores() {
+  const { scores } = data.card;
+  if (!scores.length) return;
+  const measures = [...new Set(scores.flatMap(Object.keys))].filter((k) => scores.some((s) => isNumber(s[k])));
+  const title = make("th", {}, "Model, on held-out rows");
+  const head = [title, ...measures.map((k) => make("th", { class: "n" }, NAMES[k] ?? k))];
+  const { best, better } = judged(scores);
+  const rows = scores.map((s) => {
+    const cells = measures.map((k) => make("td", { class: "n" }, isNumber(s[k]) ? scoreText(k, s[k]) : "–"));
+    return make("tr", { class: best.includes(s) ? "best" : null }, make("td", { class: "name" }, s.model), ...cells);
+  });
+  const parts = [make("div", { class: "scroll" }, table(head, rows))];
+  if (better.length) {
+    const names = better.map((s) => s.model).join(", ");
+    parts.push(make("p", { class: "chart-note" }, `Better than the ladder on these rows: ${names}.`));
+  }
+  byId("scores").replaceChildren(...parts);
+}
+
+/** The scores with the least error, all that share it, and those with less than the ladder's. */
+function judged(scores) {
+  const measure = "rmse" in scores[0] ? "rmse" : "error";
+  const least = Math.min(...scores.map((s) => s[measure]));
+  return {
+    best: scores.filter((s) => s[measure] === least),
+    better: scores.filter((s) => s[measure] < scores[0][measure]),
+  };
+}
+
+const isNumber = (value) => typeof value === "number";
+const scoreText = (measure, value) => format(value, measure === "seconds" ? 2 : 4);

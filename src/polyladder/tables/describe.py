@@ -1,0 +1,88 @@
+"""What a table's columns look like: range, median and density of each, as plain JSON."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NotRequired, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyladder.tables.table import Table
+
+BINS = 24
+"""Bins of a number's histogram."""
+
+
+class Density(TypedDict):
+    """A histogram: the bins' edges, or nothing for categories, and how many training rows lie in each."""
+
+    edges: list[float]
+    counts: list[int]
+
+
+class ColumnSummary(TypedDict):
+    """One column of a table, in numbers."""
+
+    name: str
+    kind: str  # "number" or "category"
+    unit: str | None
+    minimum: float | None
+    maximum: float | None
+    median: float | None
+    categories: list[str] | None
+    missing: int
+    density: Density
+    date_format: NotRequired[str | None]  # of dates that were read as numbers of days
+
+
+def describe_columns(table: Table) -> list[ColumnSummary]:
+    """Range, median and density of each column of a table, in the table's order."""
+    found: dict[int, ColumnSummary] = {}
+    for column, i in zip(table.numbers.T, table.positions, strict=True):
+        found[i] = describe_numbers(table.names[i], column)
+    for i, values in table.categories.items():
+        found[i] = describe_categories(table.names[i], values)
+    return [found[i] for i in sorted(found)]
+
+
+def describe_numbers(name: str, values: NDArray[np.float64]) -> ColumnSummary:
+    """A column of numbers."""
+    present = values[~np.isnan(values)]
+    some = present.size > 0
+    counts, edges = np.histogram(present, BINS) if some else (np.zeros(0), np.zeros(0))
+    return {
+        "name": name,
+        "kind": "number",
+        "unit": unit_of(name),
+        "minimum": float(present.min()) if some else None,
+        "maximum": float(present.max()) if some else None,
+        "median": float(np.median(present)) if some else None,
+        "categories": None,
+        "missing": int(values.size - present.size),
+        "density": {"edges": edges.tolist(), "counts": [int(c) for c in counts]},
+    }
+
+
+def describe_categories(name: str, values: NDArray[Any]) -> ColumnSummary:
+    """A column of categories, the most frequent first."""
+    present = [v for v in values if v is not None]
+    names, counts = np.unique(np.array(present, dtype=str), return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    return {
+        "name": name,
+        "kind": "category",
+        "unit": None,
+        "minimum": None,
+        "maximum": None,
+        "median": None,
+        "categories": names[order].tolist(),
+        "missing": len(values) - len(present),
+        "density": {"edges": [], "counts": counts[order].tolist()},
+    }
+
+
+def unit_of(name: str) -> str | None:
+    """What stands in brackets at the end of a column's name: "cement (kg/m3)" is in kg/m3."""
+    found = re.search(r"[(\[]([^()\[\]]{1,20})[)\]]\s*$", name)
+    return found[1].strip() or None if found else None

@@ -1,0 +1,248 @@
+"""From a table to the rows that a polynomial reads: encoded, scaled and held inside the training range."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTransformer, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from polyladder.tables.table import Table, find_categories, is_frame, read_table
+
+Array = np.ndarray[Any, Any]
+KINDS = ("standard", "quantile", "yeo-johnson")
+
+LARGEST = 1e150
+"""Numbers beyond this are refused in training: their squares are no numbers any more."""
+
+
+class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """One transformer for everything between a table and a ladder.
+
+    Numeric columns are clipped to the range seen in training, scaled to mean 0 and variance 1 (after a map to uniform
+    quantiles or a Yeo-Johnson transform, if asked for); constant columns are dropped. Text and categorical columns of a
+    data frame become one column a category; a category that was not seen in training becomes zeros, with a warning.
+
+    Clipping matters: outside its data a polynomial grows without bound.
+
+    Parameters
+    ----------
+    kind : {"standard", "quantile", "yeo-johnson"}, default="standard"
+        How numeric columns are scaled. "standard" is affine, so it folds into the polynomial.
+    clip : bool, default=True
+        Hold numeric columns to their training range.
+    missing : {"error", "impute"}, default="error"
+        Whether missing numbers are refused, or replaced by the median with an indicator column.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Columns of the table.
+    categorical_ : tuple of int
+        Positions of the columns of categories.
+    feature_names_out_ : list of str
+        What each column of the transformed rows is.
+    """
+
+    def __init__(
+        self,
+        kind: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        clip: bool = True,
+        missing: Literal["error", "impute"] = "error",
+    ) -> None:
+        self.kind = kind
+        self.clip = clip
+        self.missing = missing
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn ranges, scales and categories from the training table."""
+        return self.fit_table(read_rows(self, X, categorical=None))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """Learn from the training table and transform it."""
+        table = read_rows(self, X, categorical=None)
+        return self.fit_table(table).transform_table(table)
+
+    def transform(self, X: Any) -> Array:
+        """Rows for the polynomial. Shape (n, transformed columns), float64."""
+        check_is_fitted(self)
+        return self.transform_table(read_rows(self, X, categorical=self.categorical_))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the transformed columns."""
+        check_is_fitted(self)
+        return np.array(self.feature_names_out_, dtype=object)
+
+    def affine(self) -> tuple[Array, Array] | None:
+        """(matrix, shift) with transformed = matrix @ original + shift inside the training range, if it is affine.
+
+        Shapes (transformed, original) and (transformed,). None where a step is not affine.
+        """
+        check_is_fitted(self)
+        if self.kind != "standard" or self.encoder_ is not None or self.flagged_.size:
+            return None
+        matrix = np.zeros((len(self.kept_), len(self.names_in_)))
+        matrix[np.arange(len(self.kept_)), self.kept_] = 1.0 / self.scaler_.scale_
+        return matrix, -self.scaler_.mean_ / self.scaler_.scale_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "impute"
+        return tags
+
+    def fit_table(self, table: Table, weight: Array | None = None) -> Self:
+        """Learn from a table that was read already.
+
+        Rows of weight zero are left out. Mean and variance are weighted; ranges, quantiles and the Yeo-Johnson
+        parameters take every other row as one.
+        """
+        if weight is not None:
+            used = np.flatnonzero(weight)
+            table, weight = table.take(used), weight[used]
+        for name, value, allowed in (("kind", self.kind, KINDS), ("missing", self.missing, ("error", "impute"))):
+            if value not in allowed:
+                raise ValueError(
+                    f"The {name!r} parameter of Features must be a str among {{{', '.join(map(repr, allowed))}}}. "
+                    f"Got {value!r} instead."
+                )
+        numbers, names = table.numbers, table.names
+        refuse_extremes(table)
+        self.names_in_, self.categorical_ = names, tuple(table.categories)
+        gone = np.isnan(numbers)
+        # An indicator of a column that is missing throughout would be constant.
+        self.flagged_ = np.flatnonzero(gone.any(0) & ~gone.all(0))
+        self.imputer_ = None
+        if self.missing == "impute" and numbers.shape[1]:
+            self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
+            numbers = self.imputer_.transform(numbers)
+        self.low_, self.high_ = numbers.min(0, initial=np.inf), numbers.max(0, initial=-np.inf)
+        varying = np.flatnonzero(self.high_ > self.low_)
+        self.kept_ = np.array(table.positions, dtype=np.intp)[varying]
+        self.varying_ = varying
+        shaped = numbers[:, varying]
+        self.shaper_ = None
+        if varying.size and self.kind == "quantile":
+            self.shaper_ = QuantileTransformer(n_quantiles=min(1000, len(shaped)), subsample=None).fit(shaped)
+        elif varying.size and self.kind == "yeo-johnson":
+            self.shaper_ = PowerTransformer(standardize=False).fit(shaped)
+        self.scaler_ = StandardScaler()
+        if varying.size:
+            shaped = shaped if self.shaper_ is None else self.shaper_.transform(shaped)
+            if not np.isfinite(shaped).all():
+                name = names[self.kept_[np.argwhere(~np.isfinite(shaped))[0, 1]]]
+                raise ValueError(f"Column {name!r} must stay finite; {self.kind!r} features do not keep it so.")
+            self.scaler_.fit(shaped, sample_weight=weight)
+        self.encoder_ = None
+        self.encoded_ = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
+        if self.encoded_:
+            self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+            self.encoder_.fit(np.stack([table.categories[i] for i in self.encoded_], 1))
+        out = [names[i] for i in self.kept_]
+        out += [f"{names[table.positions[i]]} is missing" for i in self.flagged_]
+        if self.encoder_ is not None:
+            for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
+                out += [f"{names[i]} = {'missing' if v is None else v}" for v in values]
+        if not out:
+            raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
+        self.feature_names_out_ = out
+        return self
+
+    def transform_table(self, table: Table) -> Array:
+        """Transform a table that was read already."""
+        numbers = table.numbers
+        flags = np.isnan(numbers[:, self.flagged_]).astype(np.float64)
+        if self.imputer_ is not None:
+            numbers = self.imputer_.transform(numbers)
+        shaped = numbers[:, self.varying_]
+        if self.clip:
+            shaped = np.clip(shaped, self.low_[self.varying_], self.high_[self.varying_])
+        if shaped.shape[1]:
+            if self.shaper_ is not None:
+                shaped = self.shaper_.transform(shaped)
+            shaped = self.scaler_.transform(shaped)
+        parts = [shaped, flags]
+        if self.encoder_ is not None:
+            text = np.stack([table.categories[i] for i in self.encoded_], 1)
+            self._warn_of_unseen(text)
+            parts.append(self.encoder_.transform(text))
+        return np.concatenate(parts, 1)
+
+    def _warn_of_unseen(self, text: Array) -> None:
+        assert self.encoder_ is not None
+        for column, known, i in zip(text.T, self.encoder_.categories_, self.encoded_, strict=True):
+            unseen = sorted("missing" if v is None else v for v in set(column) - set(known))
+            if unseen:
+                name = self.names_in_[i]
+                warnings.warn(
+                    f"Column {name!r} holds categories that training did not see and that count as none: "
+                    f"{', '.join(unseen[:5])}{' ...' if len(unseen) > 5 else ''}.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+
+
+def count_inputs(X: Any) -> int:
+    """How many inputs a polynomial of a data frame has, missing numbers imputed, without fitting anything."""
+    table = read_table(X, find_categories(X))
+    gone = np.isnan(table.numbers)
+    spread = np.nanmax(table.numbers, 0, initial=-np.inf) > np.nanmin(table.numbers, 0, initial=np.inf)
+    texts = [len(set(column)) for column in table.categories.values()]
+    return int(spread.sum() + (gone.any(0) & ~gone.all(0)).sum() + sum(count for count in texts if count > 1))
+
+
+def refuse_extremes(table: Table) -> None:
+    """Refuse columns whose squares are no numbers, or all zero: they could not be scaled."""
+    sizes = np.nan_to_num(np.abs(table.numbers)).max(0, initial=0.0)
+    spread = np.nanmax(table.numbers, 0, initial=-np.inf) - np.nanmin(table.numbers, 0, initial=np.inf)
+    for k, position in enumerate(table.positions):
+        if sizes[k] > LARGEST or 0 < spread[k] < 1 / LARGEST:
+            found = f"{sizes[k]:g}" if sizes[k] > LARGEST else f"differences of {spread[k]:g}"
+            raise ValueError(
+                f"Column {table.names[position]!r} must have sizes from {1 / LARGEST:g} to {LARGEST:g}; got {found}. "
+                "Multiply it by a constant."
+            )
+
+
+def read_rows(estimator: Any, X: Any, *, categorical: tuple[int, ...] | None) -> Table:
+    """Check X as scikit-learn does, on behalf of an estimator with a ``missing`` parameter, and read it.
+
+    Args:
+        estimator: its ``n_features_in_`` and ``feature_names_in_`` are set while it is fitted, and compared later.
+        X: array, data frame or whatever scikit-learn takes for one.
+        categorical: positions of the columns of categories, as training found them; None while fitting.
+    """
+    reset = categorical is None
+    least = 2 if reset else 1
+    if categorical and not is_frame(X):
+        raise ValueError(
+            "X must be a data frame, as in training, where some columns held categories; "
+            f"got {type(X).__name__}. Give it the same columns."
+        )
+    found = categorical or (find_categories(X) if is_frame(X) else ())
+    if found:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if len(X) < least:
+            raise ValueError(
+                f"Found array with {len(X)} sample(s) (shape={X.shape}) while a minimum of {least} is required."
+            )
+        table = read_table(X, found if categorical is None else categorical)
+        if np.isinf(table.numbers).any():
+            raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
+    else:
+        matrix = validate_data(
+            estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=least
+        )
+        names = vars(estimator).get("feature_names_in_")
+        names = [f"x{i}" for i in range(matrix.shape[1])] if names is None else [str(name) for name in names]
+        table = Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(names))
+    if estimator.missing != "impute" and np.isnan(table.numbers).any():
+        row, column = (int(i) for i in np.argwhere(np.isnan(table.numbers))[0])
+        raise ValueError(
+            f"Input X contains NaN, first in row {row + 1} of column {table.names[table.positions[column]]!r}. "
+            "Pass missing='impute' to have missing numbers filled in."
+        )
+    return table

@@ -1,0 +1,280 @@
+"""Tables in files, read a chunk at a time: CSV and its relatives, plain or compressed, Parquet, or standard input.
+
+Cells of text files stay text here; `polyladder.tables.columns` says what they are. Needs polars.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyladder.files.unpack import reason, unpacked
+from polyladder.tables.text_rows import LONGEST_ROW, Layout, Rows, find_rows
+
+BLOCK = 2**23
+"""Bytes of text read at once: 8 MiB, about 100,000 rows of ten numbers."""
+
+SAMPLE = 2**16
+"""Bytes of text that at least are looked at to find encoding, line ends and separator."""
+
+PARQUET_ROWS = 100_000
+"""Rows of a Parquet file read at once."""
+
+MOST_COLUMNS = 2**15
+"""Columns that a text table may have. Each costs 2 kB in a frame, however little it holds."""
+
+MOST_CELLS = 2**20
+"""Cells of a frame, those included that short rows lack; each costs 16 bytes."""
+
+SEPARATORS = (",", ";", "\t", "|")
+
+QUOTED_CELL = re.compile(r'(?<![^,;\t|\r\n])"(?:[^"]++|"")*+(?:"|\Z)')
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """An open table.
+
+    Attributes:
+        label: what the file is called in messages.
+        names: of the columns, all different; a column without a name is called by its position.
+        chunks: polars frames with these columns, one after another; they can be read once.
+        comma: whether a comma in a number marks its decimals or its thousands.
+        notes: sentences about what was guessed or mended; complete when all chunks are read.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    chunks: Iterator[Any]
+    comma: Literal["decimal", "thousands"]
+    notes: list[str]
+
+    def whole(self) -> Any:
+        """The rest of the table as one frame."""
+        import polars as pl
+
+        chunks = list(self.chunks)
+        return pl.concat(chunks) if chunks else pl.DataFrame(schema=dict.fromkeys(self.names, pl.String))
+
+
+def open_table(path: str | Path, block: int = BLOCK) -> TableFile:
+    """Open a table.
+
+    Args:
+        path: a file, or "-" for standard input. Compression and kind are found by looking inside.
+        block: bytes to read at once.
+    """
+    if str(path) == "-":
+        given: Any = sys.stdin.buffer
+        return open_stream(io.BufferedReader(given), None, "standard input", block)
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{path} must be a file with a table; there is none.")
+    if Path(path).is_dir():
+        raise ValueError(f"{path} must be a file with a table; it is a folder.")
+    return open_stream(Path(path).open("rb"), Path(path), str(path), block)
+
+
+def open_stream(stream: io.BufferedReader, path: Path | None, label: str, block: int) -> TableFile:
+    """Open a table in a stream, which may have a path."""
+    start = stream.peek(8)[:8]
+    if not start.startswith(b"PAR1"):
+        return open_text(stream, start, label, block)
+    with stream:
+        # The index of a Parquet file stands at its end: what comes through a pipe is held in memory.
+        return open_parquet(path if path and stream.seekable() else io.BytesIO(stream.read()), label)
+
+
+def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
+    """Open a Parquet file."""
+    import polars as pl
+
+    # A panic within polars is no Exception.
+    damage = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+    try:
+        lazy = pl.scan_parquet(source)
+        names = tuple(lazy.collect_schema().names())
+        count = lazy.select(pl.len()).collect().item()
+        batches = iter(lazy.collect_batches(chunk_size=PARQUET_ROWS, maintain_order=True))
+    except damage as error:
+        raise ValueError(f"{label} cannot be read as Parquet: {reason(error)}.") from error
+
+    def chunks() -> Iterator[Any]:
+        rows = 0
+        try:
+            for batch in batches:
+                rows += len(batch)
+                yield batch
+        except damage as error:
+            raise ValueError(f"{label} cannot be read as Parquet after row {rows}: {reason(error)}.") from error
+        if rows != count:
+            raise ValueError(f"{label} must hold the {count:,} rows that its index tells of; got {rows:,}.")
+
+    return TableFile(label, names, chunks(), "thousands", [])
+
+
+def open_text(stream: IO[bytes], start: bytes, label: str, block: int) -> TableFile:
+    """Open a text file with one row a line under a header; its first bytes tell how it is packed."""
+    blocks, sample, encoding = utf8_blocks(unpacked(stream, start, label, block), label)
+    layout = Layout(find_separator(sample[:SAMPLE]), ends_at_cr(sample))
+    header, rows = find_header(find_rows(blocks, layout, label), layout, label)
+    names, notes = settle_names(header)
+    if encoding != "utf-8":
+        notes.insert(0, f"The text is not UTF-8 and was read as {encoding}.")
+    chunks = read_chunks(rows, names, layout.separator, label, notes)
+    return TableFile(label, names, chunks, "thousands" if layout.separator == "," else "decimal", notes)
+
+
+def utf8_blocks(blocks: Iterator[bytes], label: str) -> tuple[Iterator[bytes], str, str]:
+    """The text in blocks of UTF-8 without a byte order mark, its beginning, and the encoding that it had."""
+    first: list[bytes] = []
+    size, lines = 0, False
+    while size < SAMPLE or (not lines and size < LONGEST_ROW):
+        block = next(blocks, b"")
+        if not block:
+            break
+        first.append(block)
+        size, lines = size + len(block), lines or b"\n" in block or b"\r" in block
+    start = b"".join(first)
+    encoding, errors = find_encoding(start, size < SAMPLE, label)
+    sample = start.decode(encoding, "ignore")
+
+    def recoded() -> Iterator[bytes]:
+        decoder = codecs.getincrementaldecoder(encoding)(errors)
+        read = 0
+        for block in chain(first, blocks, [b""]):
+            try:
+                yield decoder.decode(block, final=not block).encode()
+            except UnicodeDecodeError as error:
+                at = read + len(block) - len(error.object) + error.start
+                shown = encoding.removesuffix("-sig").upper()
+                raise ValueError(
+                    f"{label} must be {shown} text throughout; what follows its first {at:,} bytes is not. "
+                    "Convert it to UTF-8."
+                ) from error
+            read += len(block)
+
+    return recoded(), sample, encoding.removesuffix("-sig")
+
+
+def find_encoding(start: bytes, whole: bool, label: str) -> tuple[str, Literal["strict", "replace"]]:
+    """The encoding of a text that starts like this, or is this, and what to do about bytes that it does not know."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16", "strict"
+    if b"\0" in start:
+        raise ValueError(f"{label} must be a table of text or Parquet; it holds binary data.")
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start, final=whole and start[:-3].isascii())
+    except UnicodeDecodeError:
+        return "windows-1252", "replace"
+    return "utf-8-sig", "strict"
+
+
+def ends_at_cr(sample: str) -> bool:
+    """Whether lines end at CR alone: there is one outside quotes, and no LF."""
+    for text in (QUOTED_CELL.sub("", sample[:SAMPLE]), sample):
+        if "\n" in text or "\r" in text:
+            return "\n" not in text
+    return False
+
+
+def find_separator(sample: str) -> str:
+    """The separator that cuts the first rows into equally many cells, and into the most."""
+    lines = sample.strip(" \r\n")
+
+    def score(separator: str) -> tuple[float, int]:
+        found = csv.reader(io.StringIO(lines, newline=""), delimiter=separator)
+        rows = list(islice((row for row in found if row), 50))
+        width = len(rows[0]) if rows else 0
+        return (sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0, width)
+
+    return max(SEPARATORS, key=score)
+
+
+def find_header(tables: Iterator[Rows], layout: Layout, label: str) -> tuple[list[str], Iterator[Rows]]:
+    """The cells of the first row that is not blank, and the rows after it."""
+    for rows in tables:
+        for i in np.flatnonzero(~rows.blank).tolist():
+            text = rows.part(i, i + 1)
+            # A line of tabs may be a header without names.
+            if not text.decode().strip() and b"\t" not in text:
+                continue
+            width = int(rows.cells[i])
+            if width > MOST_COLUMNS:
+                raise ValueError(f"{label} must have at most {MOST_COLUMNS:,} columns; got {width:,}. Leave some out.")
+            cells = parse(text, [str(column) for column in range(width)], layout.separator, np.ones(1, bool)).row(0)
+            return [cell or "" for cell in cells], chain([rows.after(i + 1)], tables)
+    raise ValueError(f"{label} must hold a header and rows; it is empty.")
+
+
+def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+    """Names that are all different: those without one are called by their position, repeated ones are numbered."""
+    names: dict[str, None] = {}
+    counts: dict[str, int] = {}
+    notes = []
+    for i, cell in enumerate(cells, 1):
+        name = wanted = cell.strip() or f"column {i}"
+        while name in names:
+            counts[wanted] = counts.get(wanted, 1) + 1
+            name = f"{wanted} ({counts[wanted]})"
+        if name != wanted:
+            notes.append(f"Two columns are called {wanted!r}; the later one is {name!r} here.")
+        names[name] = None
+    return tuple(names), notes
+
+
+def read_chunks(
+    tables: Iterator[Rows], names: tuple[str, ...], separator: str, label: str, notes: list[str]
+) -> Iterator[Any]:
+    """Frames of text cells. Blank lines are rows only if there is one column; short rows are filled up."""
+    width = len(names)
+    count = short = blank = waiting = 0
+    for rows in tables:
+        is_row = ~rows.blank if width > 1 else np.ones(len(rows), bool)
+        cells = rows.cells[is_row]
+        if (cells > width).any():
+            at = int(np.argmax(cells > width))
+            raise ValueError(
+                f"Row {count + at + 1} of {label} must have {width} cells as its header has; got {cells[at]}."
+            )
+        # Rows that lack most of their cells make frames that are much larger than their text.
+        step = max(1, max(MOST_CELLS, len(rows.text) // 2) // width)
+        for first in range(0, len(rows), step):
+            last = min(first + step, len(rows))
+            yield parse(rows.part(first, last), names, separator, is_row[first:last])
+        if len(cells):
+            # Blank lines at the end of a file are nothing to speak of.
+            after = int(np.argmax(is_row[::-1]))
+            blank, waiting = blank + waiting + len(rows) - len(cells) - after, after
+        else:
+            waiting += len(rows)
+        count, short = count + len(cells), short + int((cells < width).sum())
+    if short:
+        which = "1 row has" if short == 1 else f"{short:,} rows have"
+        notes.append(f"{which} fewer cells than the header: filled up as missing.")
+    if blank:
+        notes.append(f"{'1 blank line is no row' if blank == 1 else f'{blank:,} blank lines are no rows'}: left out.")
+
+
+def parse(text: bytes, names: Sequence[str], separator: str, is_row: NDArray[np.bool_]) -> Any:
+    """A frame of text cells, with missing ones at the end of short rows, of those lines that are rows."""
+    import polars as pl
+
+    # A line before the rows tells their width, whatever the first of them lacks.
+    numbers = [str(i) for i in range(len(names))]
+    header = separator.join(numbers).encode() + b"\n"
+    schema = dict.fromkeys(numbers, pl.String)
+    frame = pl.read_csv(header + text, schema=schema, separator=separator, infer_schema=False)
+    assert len(frame) == len(is_row)
+    frame.columns = list(names)
+    return frame if is_row.all() else frame.filter(is_row)

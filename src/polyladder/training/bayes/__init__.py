@@ -1,0 +1,1 @@
+"""Posteriors of ladders: the same blocks drawn, or a bound without draws."""

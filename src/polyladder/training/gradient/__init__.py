@@ -1,0 +1,1 @@
+"""Adam on mini-batches over a batch of models."""

@@ -1,0 +1,27 @@
+"""Solves in worker threads that can be told to end: Python delivers Ctrl-C to the main thread alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_thread = threading.local()
+
+
+def run_until(stop: threading.Event, task: Callable[[], T]) -> T:
+    """Run a task in this thread; once ``stop`` is set, its next `check_interrupt` raises KeyboardInterrupt."""
+    _thread.stop = stop
+    try:
+        return task()
+    finally:
+        del _thread.stop
+
+
+def check_interrupt() -> None:
+    """Raise KeyboardInterrupt in a thread whose task is to end. Solves ask before every chunk of rows."""
+    stop: threading.Event | None = getattr(_thread, "stop", None)
+    if stop is not None and stop.is_set():
+        raise KeyboardInterrupt

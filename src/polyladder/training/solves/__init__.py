@@ -1,0 +1,1 @@
+"""Exact block solves of ladders."""

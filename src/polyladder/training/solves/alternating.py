@@ -1,0 +1,111 @@
+"""Exact block solves: fit a ladder by solving one block after another, each a ridge regression.
+
+The paper notes that the loss is convex in each block with the others fixed, and does not use it. Here it replaces the
+gradient: no learning rate, and the regularized loss never rises.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from polyladder.models.batched import Seeds, positive_integer
+from polyladder.models.ladder import LPNN
+from polyladder.models.merge import merge
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.training.history import Progress
+from polyladder.training.losses import Loss
+from polyladder.training.rows import Rows, checked_rows, chosen_rows, row_weights
+from polyladder.training.solves.blocks import as_ladders, blocks_of
+from polyladder.training.solves.descent import DescentOptions, SolveHistory, descend
+from polyladder.training.solves.quadratic_bound import quadratic_bound
+from polyladder.training.solves.ridge import Alpha
+from polyladder.training.solves.sweep import Ladders
+
+
+@dataclass(frozen=True, eq=False)
+class AlternatingFit(SolveHistory):
+    """What a fit by block solves found, and how; a step is a sweep. The groups of ``alpha``: layers, gates, readout.
+
+    Args:
+        polynomial: the fitted ladders, float64. Batch shape as the start's.
+    """
+
+    polynomial: LadderPolynomial
+
+
+def random_start(
+    in_features: int, hidden: tuple[int, ...], out_features: int, seeds: Seeds, count: int
+) -> LadderPolynomial:
+    """Ladders to start from, one per seed, in float64. Batch shape (count,)."""
+    return merge(LPNN(in_features, hidden, out_features, batch_shape=(count,), seed=seeds, dtype=torch.float64))
+
+
+@torch.no_grad()
+def fit_alternating(
+    start: LadderPolynomial,
+    x: Tensor,
+    y: Tensor,
+    *,
+    loss: Loss = "squared",
+    alpha: Alpha = "auto",
+    noise_inflation: float | Tensor = 1.0,
+    rows: Rows = None,
+    validation: Rows = None,
+    sample_weight: Tensor | None = None,
+    sweeps: int = 20,
+    tolerance: float = 1e-3,
+    patience: int = 5,
+    progress: Progress | None = None,
+) -> AlternatingFit:
+    r"""Minimize mean loss plus ridge over all weights of many ladders, block by block, each block exactly.
+
+    .. math:: \sum_n w_n \ell(f(x_n), y_n) / \sum_n w_n + \sum_{blocks} \alpha_b \|\theta_b\|^2
+
+    A sweep solves the readout with its offset, then from the last layer to the first the gate (V, c) and the layer
+    (W, b), then rescales the blocks against each other (`balance`). The offset alone is not penalized. All is computed
+    in float64.
+
+    Args:
+        start: where to start; its readout does not matter. Any ``batch_shape``.
+        x: inputs, shared by all models. Shape (n, d).
+        y: targets: (n,) or (n, m) numbers for ``"squared"``, 0 and 1 of shape (n,) for ``"logistic"``, whole numbers
+            0, ..., m - 1 of shape (n,) for ``"softmax"``.
+        loss: the squared error, summed over outputs, is minimized exactly in each block, the others through a quadratic
+            upper bound. ``"logistic"`` is for one output.
+        alpha: ridge weight, one or one per model; "auto" re-estimates the noise and one ridge weight per block between
+            sweeps by empirical Bayes, and then only approximately lowers one objective.
+        noise_inflation: with "auto", the estimated ridge weights are multiplied by 1 + noise_inflation * noise /
+            variance of y, for targets of variance 1. A block's own evidence takes the other blocks as known; their
+            uncertainty, which it thus ignores, grows with the noise. One number or one per model.
+        rows: numbers of the rows to train on: one vector for all models, (r,); (*batch_shape, r); or a sequence of
+            vectors, one per model of the flattened batch, of any lengths. A number given twice counts twice. None: all
+            but the validation rows.
+        validation: numbers of the rows to validate on, in the same forms, or None. With them a model stops, instead of
+            by ``tolerance``, once the validation loss has not fallen for ``patience`` sweeps, and the weights of its
+            best sweep are kept.
+        sample_weight: non-negative, (n,). A weight of 2 counts as much as the row given twice. With "auto" the sum of
+            the weights is taken for the number of rows.
+        sweeps: at most this many.
+        tolerance: a model stops when a sweep lowers its objective by less than this, relatively.
+        patience: see ``validation``.
+        progress: called after each sweep with its number, counted from 1, the objective and, if there are validation
+            rows, the validation loss, shape batch_shape each.
+    """
+    start = start.to(torch.float64)
+    x = checked_rows(x, start.in_features, start.device)
+    bound = quadratic_bound(loss, y, x, start.out_features)
+    positive_integer("sweeps", sweeps)
+    chosen, held_out = chosen_rows(rows, validation, sample_weight, len(x), start.batch_shape)
+    found, fields = descend(
+        Ladders(blocks_of(start, x)),
+        bound,
+        row_weights(chosen, sample_weight, x),
+        DescentOptions(alpha, noise_inflation, sweeps, tolerance, patience, progress),
+        start.batch_shape,
+        None if held_out is None else row_weights(held_out, sample_weight, x),
+    )
+    ladders = as_ladders(found).map(lambda t: t.reshape((*start.batch_shape, *t.shape[1:])))
+    return AlternatingFit(**fields, polynomial=ladders)

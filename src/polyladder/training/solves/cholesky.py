@@ -1,0 +1,70 @@
+"""Cholesky factors that exist also where a matrix is singular to rounding, and the ridge regressions they solve."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from polyladder.training.solves.blocks import NormalEquations
+
+
+def solve_ridge(
+    equations: NormalEquations, penalty: Tensor, old: Tensor, estimating: bool = False
+) -> tuple[Tensor, Tensor]:
+    """The minimizer of a block's quadratic plus ridge, and how many of its weights the data determine.
+
+    Solved for the change from the old weights: what the factorization's rounding or jitter spoils is then a part of the
+    step, and the quadratic does not rise.
+
+    Args:
+        equations: of p weights and r right-hand sides.
+        penalty: ridge weights. Shape (B, p).
+        old: the present weights. Shape (B, p, r).
+        estimating: whether the second result is wanted; it is zero otherwise.
+
+    Returns:
+        Shapes (B, p, r) and (B,).
+    """
+    factor = cholesky(equations.gram, penalty)
+    residual = equations.moment - equations.gram @ old - penalty.unsqueeze(2) * old
+    new = old + torch.cholesky_solve(residual, factor)
+    if not estimating:
+        return new, penalty.new_zeros(len(penalty))
+    inverse_diagonal = torch.cholesky_inverse(factor).diagonal(dim1=-2, dim2=-1)
+    return new, (1 - penalty * inverse_diagonal).sum(-1) * old.shape[-1]
+
+
+def cholesky(gram: Tensor, penalty: Tensor) -> Tensor:
+    """Cholesky factor of gram + diag(penalty); where that is not positive definite to rounding, a jitter is added.
+
+    "To rounding": some pivot is at most p times the machine epsilon of its diagonal entry. The jitter starts at 1e-12
+    of each diagonal entry (of their mean, where one is zero) and grows tenfold until the factorization succeeds; the
+    models that did not need it do not get it.
+
+    Args:
+        gram: Shape (B, p, p).
+        penalty: Shape (B, p).
+    """
+    matrix = gram.clone()
+    matrix.diagonal(dim1=-2, dim2=-1).add_(penalty)
+    diagonal = matrix.diagonal(dim1=-2, dim2=-1)
+    least = gram.shape[-1] * torch.finfo(gram.dtype).eps
+
+    def factorize(matrix: Tensor, diagonal: Tensor) -> tuple[Tensor, Tensor]:
+        factor, failed = torch.linalg.cholesky_ex(matrix)
+        pivots = factor.diagonal(dim1=-2, dim2=-1).square()
+        return factor, (failed > 0) | (pivots <= least * diagonal).any(-1)
+
+    factor, failed = factorize(matrix, diagonal)
+    jitter = 1e-12
+    while failed.any():
+        if jitter > 1:
+            raise ValueError(
+                "The rows must be finite and of moderate size; a block's Gram matrix cannot be factorized."
+            )
+        bad = failed.nonzero().squeeze(-1)
+        mean = diagonal[bad].mean(-1, keepdim=True)
+        scale = torch.where(diagonal[bad] > 0, diagonal[bad], torch.where(mean > 0, mean, 1.0))
+        factor[bad], failed[bad] = factorize(matrix[bad] + torch.diag_embed(jitter * scale), diagonal[bad])
+        jitter *= 10
+    return factor

@@ -1,0 +1,109 @@
+"""Ctrl-C and kill -9 at any moment, on the real command: exit code 130 and one word, and no file half written."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import make_friedman1
+
+from polyladder import LPNNRegressor, load
+
+MOMENTS = int(os.environ.get("POLYLADDER_INTERRUPTS", "2"))
+"""Interrupts for each solver; ten and more make a thorough run."""
+
+PATIENCE = 2.0
+"""Seconds after Ctrl-C within which the command must have ended."""
+
+COMMAND = (sys.executable, "-m", "polyladder")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table that takes a while."""
+    X, y = make_friedman1(4000, noise=1.0, random_state=0)
+    path = tmp_path_factory.mktemp("table") / "t.csv"
+    pl.DataFrame({**{f"x{i}": column for i, column in enumerate(X.T)}, "y": y}).write_csv(path)
+    return path
+
+
+def interrupt(arguments: list[str], seconds: float, cwd: Path) -> tuple[int, str, float]:
+    """Run the command, press Ctrl-C after so many seconds; exit code, standard error, and how long it took to end."""
+    with subprocess.Popen([*COMMAND, *arguments], cwd=cwd, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as run:
+        time.sleep(seconds)
+        assert run.poll() is None, "the command had ended before it could be interrupted"
+        run.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        said = run.communicate(timeout=60)[1].decode()
+        return run.returncode, said, time.perf_counter() - began
+
+
+@pytest.mark.parametrize(
+    "options", [["--solver", "alternating"], ["--solver", "adam"], ["--bayesian"]], ids=["solves", "adam", "gibbs"]
+)
+def test_an_interrupted_fit_leaves_no_file(options: list[str], table: Path, tmp_path: Path) -> None:
+    chance = random.Random(str(options))
+    fit = ["fit", str(table), "--target", "y", "-o", "m.ladder", "--report", "--time-budget", "120", *options]
+    for _ in range(MOMENTS):
+        code, said, seconds = interrupt(fit, chance.uniform(0.3, 12.0), tmp_path)
+        assert code == 130, said
+        assert said.endswith("polyladder: interrupted.\n")
+        assert "Traceback" not in said
+        # A busy machine stretches every second; the command itself gives up waiting after 1.5.
+        assert seconds < PATIENCE + 1.0
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_while_importing_is_one_word(tmp_path: Path, table: Path) -> None:
+    for seconds in (0.12, 0.25, 0.5):
+        code, said, _ = interrupt(["fit", str(table), "--target", "y"], seconds, tmp_path)
+        # Before the first line of the package runs, Python itself answers.
+        assert code == 130 or (code == -signal.SIGINT and "polyladder" not in said), said
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_fit_leaves_an_existing_model_alone(table: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "m.ladder"
+    kept.write_bytes(b"what was there")
+    fit = ["fit", str(table), "--target", "y", "-o", "m.ladder", "--time-budget", "120"]
+    assert interrupt(fit, 6.0, tmp_path)[0] == 130
+    assert kept.read_bytes() == b"what was there"
+
+
+SAVING = """
+import sys
+from polyladder import load
+from polyladder.report.page import write_report
+model = load(sys.argv[1])
+print("ready", flush=True)
+while True:
+    model.save(sys.argv[2])
+    write_report(model, sys.argv[3])
+"""
+
+
+def test_killed_saves_and_reports_leave_whole_files(tmp_path: Path) -> None:
+    X, y = make_friedman1(200, random_state=0)
+    model = LPNNRegressor(order=3, n_estimators=2, max_iter=2, random_state=0).fit(X, y)
+    model.save(tmp_path / "source.ladder")
+    expected, chance = model.predict(X), random.Random(0)
+    target, page = tmp_path / "m.ladder", tmp_path / "p.html"
+    arguments = [sys.executable, "-c", SAVING, str(tmp_path / "source.ladder"), str(target), str(page)]
+    for _ in range(max(3, MOMENTS)):
+        with subprocess.Popen(arguments, stdout=subprocess.PIPE) as run:
+            assert run.stdout is not None
+            assert run.stdout.readline() == b"ready\n"
+            time.sleep(chance.uniform(0.05, 0.6))
+            run.kill()
+        if target.exists():
+            np.testing.assert_array_equal(load(target).predict(X), expected)
+        if page.exists():
+            assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    # What a killed process left behind is hidden and beside the file.
+    assert all(path.name.startswith(".") or path.suffix in (".ladder", ".html") for path in tmp_path.iterdir())

@@ -1,0 +1,21 @@
+"""The command from its first line on."""
+
+import subprocess
+import sys
+from importlib.metadata import entry_points
+
+from polyladder.cli.start import run
+
+
+def test_the_command_and_the_module_begin_at_the_same_place() -> None:
+    (command,) = entry_points(group="console_scripts", name="polyladder")
+    assert command.load() is run
+    said = subprocess.run([sys.executable, "-m", "polyladder", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("polyladder ")
+
+
+def test_nothing_heavy_is_imported_before_a_command_needs_it() -> None:
+    look = (
+        "import sys; import polyladder.cli.start; print([m for m in ('torch', 'typer', 'numpy') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout == "[]\n"

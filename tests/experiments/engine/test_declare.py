@@ -1,0 +1,116 @@
+import itertools
+
+import pytest
+
+from polyladder.datasets.catalog import find_entry
+from polyladder.experiments.engine.declare import declared, names, only, quick
+from polyladder.experiments.runners.synthetic import DRAWN
+from tests.experiments.small import TEXT, small
+
+
+def test_every_table_and_figure_of_the_paper_is_declared():
+    assert names() == ["table_1", "table_2", "table_3", "table_4", "table_5", "figure_1", "figure_2"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_declarations_name_known_data_and_give_reasons(name):
+    d = declared(name)
+    for column in d.columns:
+        assert column.data in DRAWN or find_entry(column.data).rows
+        assert column.splits >= 1
+    assert d.departures
+    for departure in d.departures:
+        assert departure.what.endswith(".")
+        assert departure.why.endswith(".")
+    assert quick(d).columns
+
+
+@pytest.mark.parametrize(("name", "models"), [("table_2", 5), ("table_3", 5), ("table_4", 4), ("table_5", 4)])
+def test_the_paper_has_a_figure_for_each_of_its_cells(name, models):
+    d = declared(name)
+    theirs = [m.name for m in d.models if not m.ours]
+    assert len(theirs) == models
+    for model, column in itertools.product(theirs, d.columns):
+        assert d.published[model][column.label][0] > 0
+
+
+def test_the_grids_are_the_papers():
+    for name, sizes in {
+        "table_2": {"FFR": 20, "FM": 16, "PK": 16, "FFQ": 20, "LPNN": 20},
+        "table_3": {"FFR": 240, "FM": 16, "PK": 48, "FFQ": 240, "LPNN": 240},
+    }.items():
+        grids = {m.name: m.grid for m in declared(name).models if not m.ours}
+        counted = {model: len(list(itertools.product(*grid.values()))) for model, grid in grids.items()}
+        assert counted == sizes
+
+
+def test_names_are_read_generously_and_refused_clearly():
+    assert declared("Table 2").name == declared("table-2").name == "table_2"
+    with pytest.raises(ValueError, match=r"must be one of table_1, .*; got 'table_9'"):
+        declared("table_9")
+
+
+def test_more_settings_keep_those_that_were_there_before():
+    d = small()
+    model = d.models[0]
+    three = d.settings(model, d.columns[0])
+    other = small(TEXT.replace("settings = 3", "settings = 2"))
+    assert other.settings(model, other.columns[0]) == three[:2]
+    every = small(TEXT.replace("settings = 3\n", ""))
+    assert len(every.settings(model, every.columns[0])) == 4
+
+
+def test_a_list_of_settings_is_searched_as_it_stands():
+    d = small(
+        TEXT.replace("grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }", "grid = [{ l2 = 1.0 }, { dropout = 0.5 }]")
+    )
+    assert d.settings(d.models[0], d.columns[0]) == [{"l2": 1.0}, {"dropout": 0.5}]
+
+
+def test_networks_search_the_same_settings():
+    d = small()
+    assert d.settings(d.models[0], d.columns[0]) == d.settings(d.models[2], d.columns[0])
+
+
+def test_a_column_overrides_the_table_and_a_model_the_column():
+    text = TEXT.replace("settings = 3\n", "settings = 3\nnetwork = { epochs = 5, batch_size = 16 }\n")
+    text = text.replace('name = "FM"', 'name = "FM"\ncolumns.diabetes = { batch_size = 8, grid = { rank = [1, 3] } }')
+    d = small(text)
+    relu, machine = d.models[0], d.models[1]
+    assert d.options(relu, d.columns[0])["batch_size"] == 16
+    assert d.options(machine, d.columns[0]) | {"epochs": 5, "batch_size": 8} == d.options(machine, d.columns[0])
+    assert [s["rank"] for s in d.settings(machine, d.columns[0])] == [1, 3]
+
+
+def test_quick_reduces_and_says_so():
+    d = quick(small())
+    assert d.columns[0].splits == 1
+    assert d.options(d.models[0], d.columns[0])["epochs"] == 1
+    assert "one split" in d.departures[-1].what
+
+
+def test_only_picks_data_and_models():
+    d = only(small(), "diabetes/LPNN")
+    assert [m.name for m in d.models] == ["LPNN"]
+    assert [m.name for m in only(small(), "/FM").models] == ["FM"]
+    with pytest.raises(ValueError, match="only must be DATA/MODEL of small; got 'boston/LPNN'"):
+        only(small(), "boston/LPNN")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('metric = "rmse"', 'metric = "error"', "published of small must be shares of wrong rows"),
+        ('metric = "rmse"', 'metric = "loss"', "metric of small must be one of error, nll, rmse; got 'loss'"),
+        ('kind = "random"', 'kind = "mine"', "splits.kind of small"),
+        ('name = "FM"', 'name = "FFR"', "a name twice"),
+        ("FFR = { diabetes", "FFX = { diabetes", "its own models; got 'FFX'"),
+        ("FFR = { diabetes", "FFR = { boston", "its own columns; got 'boston'"),
+        ("selection = {", "ignored = {", "must have a selection"),
+        ("network = { family = \"machine\"", "machine = { family = \"machine\"", "must have one of the tables network"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(old, new, said):
+    assert old in TEXT
+    with pytest.raises(ValueError, match=said):
+        small(TEXT.replace(old, new, 1))

@@ -1,0 +1,163 @@
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from polyladder.experiments.engine.declare import declared, results_folder
+from polyladder.experiments.engine.plan import choice, expected_cost, final_groups, measurement, selection_groups
+from polyladder.experiments.engine.store import Store
+from tests.experiments.small import TEXT, small
+
+
+def stored(d, scores):
+    """Rows in which each setting of LPNN has a score on every split."""
+    model, column = d.models[2], d.columns[0]
+    rows = {}
+    for setting, score in zip(d.settings(model, column), scores, strict=True):
+        for split in range(column.splits):
+            rows[measurement(d, column, model, setting, split, d.selection).key] = {"folds": score}
+    return rows
+
+
+def keys(groups):
+    return [[each.key for each in group] for group in groups]
+
+
+def test_groups_hold_tasks_of_equal_shape_and_all_settings():
+    d = small()
+    groups = list(selection_groups(d, d.columns[0], {}))
+    assert all(len({each.shape for each in group}) == 1 for group in groups)
+    # Two networks, three splits, three settings two at a time.
+    assert [len(group) for group in groups] == [2, 1] * 6
+    assert {each.fits for group in groups for each in group} == {3}
+
+
+def test_what_changes_the_architecture_is_another_group():
+    text = TEXT.replace("dropout = [0.0, 0.2]", "hidden = [[3], [5]]").replace("settings = 3\n", "")
+    d = small(text.replace("settings_at_once = 2", "settings_at_once = 4"))
+    first = next(selection_groups(d, d.columns[0], {}))
+    assert len(first) == 2
+    assert {tuple(each.options["hidden"]) for each in first} == {(3,)}
+
+
+def test_a_key_depends_on_everything_that_matters():
+    d = small()
+    base = measurement(d, d.columns[0], d.models[2], {"l2": 1e-6}, 0, None)
+    same = measurement(small(), d.columns[0], d.models[2], {"l2": 1e-6}, 0, None)
+    assert base.key == same.key
+    assert base.seed == same.seed
+    others = [
+        measurement(d, d.columns[0], d.models[2], {"l2": 1e-5}, 0, None),
+        measurement(d, d.columns[0], d.models[2], {"l2": 1e-6}, 1, None),
+        measurement(d, d.columns[0], d.models[2], {"l2": 1e-6}, 0, d.selection),
+        measurement(d, d.columns[0], d.models[0], {"l2": 1e-6}, 0, None),
+        measurement(small(TEXT.replace("epochs = 2", "epochs = 3")), d.columns[0], d.models[2], {"l2": 1e-6}, 0, None),
+        measurement(small(TEXT.replace("test = 0.3", "test = 0.2")), d.columns[0], d.models[2], {"l2": 1e-6}, 0, None),
+    ]
+    assert len({base.key, *(other.key for other in others)}) == 7
+
+
+def test_a_title_or_a_published_figure_does_not_change_a_key():
+    other = small(TEXT.replace("A small table", "Another").replace("55.0", "56.0").replace("splits = 3", "splits = 9"))
+    d = small()
+    assert keys(selection_groups(d, d.columns[0], {})) == [
+        group
+        for group, own in zip(
+            keys(selection_groups(other, other.columns[0], {})),
+            selection_groups(other, other.columns[0], {}),
+            strict=True,
+        )
+        if own[0].split < 3
+    ]
+
+
+def test_groups_do_not_depend_on_what_is_done():
+    d = small()
+    groups = list(selection_groups(d, d.columns[0], {}))
+    some = {groups[0][0].key: {}, **{each.key: {} for each in groups[1]}}
+    left = list(selection_groups(d, d.columns[0], some))
+    # Half a group is run again as a whole; a finished one is not.
+    assert keys(left) == keys([groups[0], *groups[2:]])
+
+
+def test_the_setting_with_the_lowest_mean_is_chosen_and_a_failed_fold_counts_as_worst():
+    d = small()
+    settings = d.settings(d.models[2], d.columns[0])
+    rows = stored(d, [[3.0, 1.0, 2.0], [1.5, 1.0, 2.0], [0.1, 0.1, None]])
+    assert choice(d, d.columns[0], d.models[2], 1, rows) == settings[1]
+    assert choice(d, d.columns[0], d.models[0], 1, rows) is None
+
+
+def test_last_fits_wait_for_the_choice_and_share_a_program_across_splits():
+    d = small()
+    rows = stored(d, [[3.0] * 3, [1.0] * 3, [2.0] * 3])
+    groups = list(final_groups(d, d.columns[0], rows))
+    assert [(group[0].model, [each.split for each in group]) for group in groups] == [
+        ("FM", [0, 1]),
+        ("FM", [2]),
+        ("LPNN", [0, 1]),
+        ("LPNN", [2]),
+    ]
+    assert groups[2][0].setting == d.settings(d.models[2], d.columns[0])[1]
+
+
+PLANNED = {"table_1": 80, "table_2": 2190, "table_3": 158, "table_4": 2100, "table_5": 20, "figure_1": 1, "figure_2": 2}
+BENCHMARKS = {"regression": 914, "bayesian": 165, "five_models": 320, "rivals": 400, "bayesian_rivals": 74}
+
+
+def planned_keys(d):
+    """The keys of everything that a declaration may come to measure."""
+    for column in d.columns:
+        for model in d.models:
+            for setting in d.settings(model, column):
+                for split in d.splits_of(model, column):
+                    yield measurement(d, column, model, setting, split, None).key
+                    yield measurement(d, column, model, setting, split, d.selection).key
+
+
+@pytest.mark.parametrize(("name", "count"), [*PLANNED.items(), *BENCHMARKS.items()])
+def test_committed_rows_are_found_by_what_is_declared(name, count):
+    name = name if name in PLANNED else str(Path(__file__).parents[3] / "benchmarks" / f"{name}.toml")
+    d = declared(name)
+    assert len(set(planned_keys(d)) & Store(results_folder(name)).rows(d.name).keys()) == count
+
+
+def test_a_key_is_this_digest_forever():
+    d = small()
+    each = measurement(d, d.columns[0], d.models[2], {"l2": 1e-6}, 0, None)
+    fields = {
+        "table": "small",
+        "column": "diabetes",
+        "model": "LPNN",
+        "data": "diabetes",
+        "runner": "network",
+        "metric": "rmse",
+        "splits": {"kind": "random", "test": 0.3},
+        "split": 0,
+        "selection": None,
+        "setting": {"l2": 1e-6},
+        "options": {**d.network, "family": "ladder", "hidden": [4, 4], "l2": 1e-6},
+        "declared_seed": 0,
+    }
+    assert each.key == hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def test_a_model_is_run_on_no_more_splits_than_it_says():
+    text = TEXT.replace('name = "FM"', 'name = "FM"\nsplits = 2').replace(
+        'name = "LPNN"', 'name = "LPNN"\ncolumns.diabetes = { splits = 0 }'
+    )
+    d = small(text)
+    groups = [*selection_groups(d, d.columns[0], {}), *final_groups(d, d.columns[0], {})]
+    splits = {(each.model, each.split) for group in groups for each in group}
+    assert splits == {("FFR", 0), ("FFR", 1), ("FFR", 2), ("FM", 0), ("FM", 1)}
+
+
+def test_the_expected_cost_falls_to_zero():
+    d = small()
+    assert expected_cost(d, d.columns[0], {}) > 0
+    done = {each.key: {"folds": [1.0]} for group in selection_groups(d, d.columns[0], {}) for each in group}
+    less = expected_cost(d, d.columns[0], done)
+    assert 0 < less < expected_cost(d, d.columns[0], {})
+    done |= {each.key: {"value": 1.0} for group in final_groups(d, d.columns[0], done) for each in group}
+    assert expected_cost(d, d.columns[0], done) == pytest.approx(0.0)

@@ -1,0 +1,138 @@
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polyladder.experiments.engine.scores import packed
+from polyladder.experiments.engine.store import Store, provenance
+
+
+def row(key, value=1.0):
+    return {"key": key, "value": value}
+
+
+def test_rows_come_back_by_key(tmp_path):
+    Store(tmp_path / "new").append("t", [row("a"), row("b", 2.0)])
+    assert Store(tmp_path / "new").rows("t") == {"a": row("a"), "b": row("b", 2.0)}
+    assert Store(tmp_path / "new").rows("other") == {}
+
+
+def test_a_known_key_is_not_written_again(tmp_path):
+    store = Store(tmp_path)
+    store.append("t", [row("a", 1.0)])
+    store.append("t", [row("a", 5.0), row("b")])
+    assert store.path("t").read_text().count("\n") == 2
+    assert Store(tmp_path).rows("t")["a"]["value"] == 1.0
+
+
+@pytest.mark.parametrize("cut", range(1, 20))
+def test_a_line_that_was_cut_off_anywhere_is_left_out_and_not_continued(tmp_path, cut):
+    Store(tmp_path).append("t", [row("a"), row("b")])
+    path = tmp_path / "t.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-cut])
+    store = Store(tmp_path)
+    # A row that lost no more than its line's end is whole.
+    if cut == 1:
+        assert set(store.rows("t")) == {"a", "b"}
+    else:
+        with pytest.warns(UserWarning, match=r"t\.jsonl ends in half a line, as a killed run leaves it"):
+            assert set(store.rows("t")) == {"a"}
+    store.append("t", [row("b"), row("c")])
+    assert path.read_bytes().startswith(whole[:-cut])
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        again = Store(tmp_path).rows("t")
+    assert [str(w.message).split(":")[0].rpartition(" ")[2] for w in said] == ([] if cut == 1 else ["2"])
+    assert set(again) == {"a", "b", "c"}
+    assert again["b"] == row("b")
+
+
+WRONG = packed(np.array([True, False, True]))
+UNIT = {"unit": 1, "u": [1.0, 2.0], "h": [1.0, 2.0]}
+DISTRIBUTION = {
+    "input": 1,
+    "variance": 0.1,
+    "ks": 0.1,
+    "skewness": 0.0,
+    "kurtosis": 0.0,
+    "outside": 3,
+    "histogram": [1, 2],
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"key":"x","value":"\xff"}', "must be UTF-8; got byte 0xff: character 21"),
+        (b'{"key":"x","value":1', "must be JSON; got Expecting"),
+        (b"[" * 100_000, "got brackets nested too deeply"),
+        (b'{"key":"x","value":1,"setting":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001, "nested too deeply"),
+        (b"[1]", "must be a JSON object; got list"),
+        (b"null", "must be a JSON object; got NoneType"),
+        (b'{"key":7,"value":1}', "must have a text 'key'"),
+        (b'{"value":1}', "must have a text 'key'"),
+        (b'{"key":"x"}', "must have either 'value' or 'folds'"),
+        (b'{"key":"x","value":1,"folds":[1]}', "must have either 'value' or 'folds'"),
+        (b'{"key":"x","value":"1"}', "must have a finite number or null in 'value'"),
+        (b'{"key":"x","value":true}', "must have a finite number or null in 'value'"),
+        (b'{"key":"x","value":1e999}', "must have a finite number or null in 'value'"),
+        (b'{"key":"x","value":NaN}', "must hold finite numbers; got NaN"),
+        (b'{"key":"x","value":' + b"9" * 400 + b"}", "must have a finite number or null in 'value'"),
+        (b'{"key":"x","value":' + b"9" * 5000 + b"}", "limit"),
+        (b'{"key":"x","folds":[]}', "must have a list of finite numbers or nulls in 'folds'"),
+        (b'{"key":"x","folds":[1,"2"]}', "must have a list of finite numbers or nulls in 'folds'"),
+        (b'{"key":"x","value":0.5,"rows":0}', "must have a number of rows in 'rows'"),
+        (b'{"key":"x","value":1.5,"rows":10}', "must have a share of its 'rows' in 'value'"),
+        (b'{"key":"x","value":0.5,"wrong":"abc"}', "must have 'rows' beside 'wrong'"),
+        (b'{"key":"x","value":0.5,"rows":3,"wrong":"%%%"}', "must have packed bits in 'wrong'"),
+        (b'{"key":"x","value":0.5,"rows":3,"wrong":"AAAA"}', "must have packed bits in 'wrong'"),
+        (b'{"key":"x","value":0.5,"rows":300,"wrong":"' + WRONG.encode() + b'"}', "must hold 300 booleans"),
+        (b'{"key":"x","value":1,"model":3}', "must have a text in 'model'"),
+        (b'{"key":"x","value":1,"layers":[[{"unit":1,"u":[1],"h":[]}]]}', "must have units with their inputs"),
+        (b'{"key":"x","value":1,"model":"m","distributions":[{"input":1}]}', "must have distributions with"),
+    ],
+)
+def test_a_line_that_is_no_row_is_named_with_its_reason_and_the_others_count(tmp_path, line, reason):
+    first, last = (json.dumps(row(key)).encode() for key in "ac")
+    (tmp_path / "t.jsonl").write_bytes(b"\n".join([first, line, last, b""]))
+    with pytest.warns(UserWarning, match=re.escape(reason)) as said:
+        found = Store(tmp_path).rows("t")
+    assert found == {"a": row("a"), "c": row("c")}
+    assert [str(w.message).startswith(f"{tmp_path / 't.jsonl'}, line 2: ") for w in said] == [True]
+
+
+def test_whatever_a_run_stores_is_read_again(tmp_path):
+    rows = [
+        row("a", None),
+        {"key": "b", "folds": [1.0, None]},
+        row("c", 0.5) | {"rows": 3, "wrong": WRONG},
+        row("d") | {"model": "m", "layers": [[UNIT]], "distributions": [DISTRIBUTION], "anything": {"else": []}},
+    ]
+    Store(tmp_path).append("t", rows)
+    assert list(Store(tmp_path).rows("t").values()) == rows
+
+
+@pytest.mark.parametrize("folder", ["paper", "benchmarks"])
+def test_every_committed_row_is_read(folder):
+    results = Path(__file__).parents[3] / folder / "results"
+    for path in results.glob("*.jsonl"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert len(Store(results).rows(path.stem)) == path.read_bytes().count(b"\n")
+
+
+def test_a_number_that_json_does_not_know_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="JSON compliant"):
+        Store(tmp_path).append("t", [row("a", float("nan"))])
+    assert Store(tmp_path).rows("t") == {}
+
+
+def test_provenance_names_the_versions():
+    import torch
+
+    assert f"torch {torch.__version__}" in provenance()["versions"]
+    assert json.dumps(provenance())

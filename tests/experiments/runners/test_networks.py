@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+import torch
+
+from polyladder.datasets.dataset import load_dataset
+from polyladder.experiments.engine.plan import measurement
+from polyladder.experiments.runners.networks import build, predicted, prepared, run_networks, widths
+from polyladder.experiments.runners.sources import Fit, fits_of
+from polyladder.experiments.runners.tanh import TanhNetwork
+from tests.experiments.small import CLASSES, TEXT, small
+
+FAMILIES = {
+    "ladder": {"hidden": [3, 4]},
+    "relu": {"hidden": [3, 4]},
+    "quadratic": {"hidden": [3, 4]},
+    "machine": {"order": 3, "rank": 2},
+    "kernel": {"order": 3, "rank": 2},
+    "tanh": {"units": 3},
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_builds_models_of_one_batch(family):
+    net = build({"family": family, **FAMILIES[family]}, 5, 2, torch.zeros(3), [1, 2, 3])
+    assert net.eval()(torch.zeros(7, 5)).shape == (3, 7, 2)
+    with pytest.raises(ValueError, match="family must be ladder"):
+        build({"family": "tree", "hidden": [1]}, 5, 2, torch.zeros(1), [0])
+
+
+def test_a_kernel_may_have_directions_for_each_class():
+    net = build({"family": "kernel", "order": 2, "rank": 3, "rank_per_class": True}, 5, 4, torch.zeros(1), [0])
+    assert net.directions.shape == (1, 12, 5)
+
+
+def test_widths_shrink_from_inputs_to_outputs():
+    assert widths({"layers": 4, "shrink": 0.5}, 784, 10) == (397, 204, 107, 58)
+    assert widths({"layers": 1, "shrink": 0.3}, 3, 1) == (2,)
+    assert widths({"layers": 2, "width": 7}, 3, 1) == (7, 7)
+
+
+def test_the_tanh_network_is_what_it_says():
+    net = TanhNetwork(2, 3, 1, (2,), seed=0)
+    x = torch.randn(4, 2)
+    one = net[1]
+    expected = [
+        sum(one.readout[0, k].item() * np.tanh((one.W[k] @ row + one.b[k]).item()) for k in range(3))
+        + one.offset.item()
+        for row in x
+    ]
+    assert net(x)[1, :, 0].tolist() == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def fit(features, target, classes=0):
+    n = len(target)
+    return Fit(features, target, classes, np.arange(0, n // 2), np.arange(n // 2, n), ("t", 0))
+
+
+def test_scales_come_from_training_rows_alone():
+    features = np.random.default_rng(0).normal(3, 2, (40, 3))
+    features[:, 2] = 7.0
+    features[30] = 1e3
+    table = prepared(fit(features, features[:, 0]), "standard")
+    inside = table.x[: table.count]
+    assert inside[:, :2].mean(0).abs().max() < 1e-6
+    assert inside[:, :2].std(0, correction=0).tolist() == pytest.approx([1, 1], abs=1e-5)
+    assert (inside[:, 2] == 0).all()
+    whole = prepared(fit(features, features[:, 0]), "whole").x[:20]
+    assert (float(whole.mean()), float(whole.std(correction=0))) == pytest.approx((0, 1), abs=1e-5)
+    ranged = prepared(fit(features, features[:, 0]), "range").x[:20]
+    torch.testing.assert_close(ranged[:, :2].amax(0), torch.ones(2))
+    torch.testing.assert_close(ranged[:, :2].amin(0), -torch.ones(2))
+    assert torch.equal(prepared(fit(features, features[:, 0]), "none").x, torch.from_numpy(features).float())
+
+
+def test_predictions_are_in_the_targets_units():
+    features = np.random.default_rng(0).normal(size=(40, 2))
+    target = 50 + 10 * features[:, 0]
+    table = prepared(fit(features, target), "standard")
+    net = TanhNetwork(2, 3, 1, (1,), seed=0)[0]
+    with torch.no_grad():
+        net.readout.zero_()
+        net.offset.fill_(1.0)
+    assert predicted(net, table.x, table) == pytest.approx(target[:20].mean() + target[:20].std())
+
+
+def test_folds_are_a_partition_of_the_training_rows_and_leave_test_rows_alone():
+    d = small()
+    comparing = measurement(d, d.columns[0], d.models[0], {}, 1, d.selection)
+    last = fits_of(measurement(d, d.columns[0], d.models[0], {}, 1, None))[0]
+    folds = fits_of(comparing)
+    assert len(folds) == 3
+    assert sorted(np.concatenate([f.test for f in folds])) == sorted(last.train)
+    for f in folds:
+        assert sorted([*f.train, *f.test]) == sorted(last.train)
+        assert not set(f.train) & set(f.test)
+    assert sorted([*last.train, *last.test]) == list(range(442))
+
+
+def test_a_holdout_keeps_the_shares_of_the_classes():
+    text = CLASSES.replace('data = "diabetes"', 'data = "iris"')
+    d = small(text.replace("folds = 3", "holdout = 0.2"))
+    only = fits_of(measurement(d, d.columns[0], d.models[0], {}, 0, d.selection))
+    assert len(only) == 1
+    shares = np.bincount(only[0].target[only[0].test]) / len(only[0].test)
+    whole = np.concatenate([only[0].train, only[0].test])
+    assert shares == pytest.approx(np.bincount(only[0].target[whole]) / len(whole), abs=0.05)
+
+
+def test_a_holdout_of_numbers_is_a_fifth_of_the_training_rows():
+    d = small(TEXT.replace("folds = 3", "holdout = 0.2"))
+    held = fits_of(measurement(d, d.columns[0], d.models[0], {}, 0, d.selection))[0]
+    last = fits_of(measurement(d, d.columns[0], d.models[0], {}, 0, None))[0]
+    assert sorted([*held.train, *held.test]) == sorted(last.train)
+    assert len(held.test) == pytest.approx(0.2 * len(last.train), abs=1)
+
+
+@pytest.mark.parametrize(("data", "model"), [("iris", "FM"), ("iris", "LPNN"), ("breast-cancer", "LPNN")])
+def test_classes_are_learned(data, model):
+    text = CLASSES.replace('data = "diabetes"', f'data = "{data}"')
+    text = text.replace("epochs = 2", "epochs = 30").replace("batch_size = 64", "batch_size = 16")
+    d = small(text.replace("rank = 2,", "rank = 2, one_versus_rest = true,"))
+    chosen = next(m for m in d.models if m.name == model)
+    result = run_networks([measurement(d, d.columns[0], chosen, {}, 0, None)])[0][0]
+    assert result.value is not None
+    assert result.value < 0.25
+    assert result.more["rows"] == round(0.3 * len(load_dataset(data).target))

@@ -1,0 +1,140 @@
+"""The page's mathematics, in Node, is that of Python."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import brentq
+from scipy.special import ndtr, stdtr
+
+from polyladder import jacobian, line_polynomial
+from tests.ladders import random_ladder
+from tests.report.node import run
+
+
+def close(found, expected, tolerance=1e-9):
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def spec(ladder):
+    weights = torch.cat(
+        [t.flatten(1) for layer in ladder.layers() for t in layer] + [ladder.readout.flatten(1), ladder.offset], 1
+    )
+    return {
+        "draws": len(ladder),
+        "inputs": ladder.in_features,
+        "hidden": list(ladder.hidden),
+        "outputs": ladder.out_features,
+        "weights": weights.flatten().tolist(),
+    }
+
+
+@pytest.mark.parametrize("hidden", [(), (3,), (4, 2, 3)])
+def test_ladders_are_evaluated_differentiated_and_sliced(hidden):
+    ladder = random_ladder(4, hidden, 2, batch_shape=(3,), seed=1)
+    z = torch.tensor([0.3, -1.2, 0.7, 2.0], dtype=torch.float64)
+    found = run(
+        'import { evaluate, gradient, ladder, line } from "./ladder.js";',
+        "(spec, z) => { const m = ladder(spec);"
+        " return [evaluate(m, z), gradient(m, z, 1), line(m, z, 2)].map((a) => Array.from(a)); }",
+        spec(ladder),
+        z.tolist(),
+    )
+    close(found[0], ladder(z.unsqueeze(0)).flatten())
+    close(found[1], jacobian(ladder, z.unsqueeze(0))[:, 0, 1].flatten())
+    close(found[2], line_polynomial(ladder, *axis(z, 2)).coefficients.flatten())
+
+
+def axis(z, index):
+    """The line through z along one input, from where that input is 0."""
+    base, direction = z.clone(), torch.zeros_like(z)
+    base[index], direction[index] = 0.0, 1.0
+    return base, direction
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_extremes_and_wanted_values_are_those_of_the_line(index):
+    ladder = random_ladder(3, (4, 3, 3), 1, batch_shape=(1,), seed=5)
+    z = torch.tensor([0.4, -0.3, 0.9], dtype=torch.float64)
+    line = line_polynomial(ladder[0], *axis(z, index))
+    [low_t, low], [high_t, high] = ([float(v) for v in pair] for pair in (line.minimize(-2, 2), line.maximize(-2, 2)))
+    wanted = (low + 2 * high) / 3
+    column = {"kind": "numeric", "at": index, "low": -2, "high": 2, "mean": 0, "scale": 1, "clip": True}
+    found, values = run(
+        'import { column } from "./columns.js";\nimport { curve, extremes, solve } from "./curve.js";\n'
+        'import { ladder } from "./ladder.js";',
+        "(spec, z, col, wanted) => { const rule = { task: 'regression', combine: 'mean', guard: null };"
+        " const [c, along] = [column(col), curve(ladder(spec), rule, z, col.at, 0)];"
+        " return [extremes(along, c), solve(along, c, wanted, rule, 0)]; }",
+        spec(ladder),
+        z.tolist(),
+        column,
+        wanted,
+    )
+    close([found["low"]["x"], found["low"]["y"]], [low_t, low], 1e-7)
+    close([found["high"]["x"], found["high"]["y"]], [high_t, high], 1e-7)
+    everywhere = np.polynomial.Polynomial(line.coefficients.flatten().numpy()) - wanted
+    roots = everywhere.roots()
+    close(values, sorted(r.real for r in roots if abs(r.imag) < 1e-9 and abs(r.real) <= 2), 1e-7)
+    assert values
+
+
+@pytest.mark.parametrize(
+    ("wanted", "interval"),
+    [
+        ([-1.5, 0.25, 2.0], (-3, 3)),
+        ([0.5, 0.5, 1.0], (0, 2)),
+        ([-1.0, 0.0, 1.0, 2.0, 3.0, 4.0], (-0.5, 3.5)),
+        ([7.0], (0, 1)),
+    ],
+)
+def test_roots_are_found(wanted, interval):
+    coefficients = np.polynomial.polynomial.polyfromroots(wanted).tolist()
+    found = run('import { roots } from "./roots.js";', "roots", coefficients, *interval)
+    close(found, sorted({r for r in wanted if interval[0] <= r <= interval[1]}), 1e-7)
+
+
+def test_distributions_are_known():
+    x, all_degrees = np.linspace(-9, 9, 61).tolist(), [3.0, 4.0, 10.0, 50.0]
+    normal, student = run(
+        'import { normal, student } from "./distributions.js";',
+        "(x, all) => [x.map(normal), all.map((degrees) => x.map((v) => student(v, degrees)))]",
+        x,
+        all_degrees,
+    )
+    close(normal, ndtr(x), 1e-14)
+    close(student, [stdtr(degrees, x) for degrees in all_degrees], 1e-10)
+
+
+@pytest.mark.parametrize(("fine", "tolerance"), [(True, 1e-8), (False, 1e-3)])
+def test_quantiles_of_a_mixture(fine, tolerance):
+    means, scales, degrees = [-1.0, 0.5, 4.0], [0.3, 1.0, 0.5], [3.0, 10.0, 4.0]
+    shares = [0.01, 0.05, 0.5, 0.95]
+    found = run(
+        'import { mixtureQuantile } from "./interval.js";',
+        "(m, s, d, fine, shares) => shares.map((q) => mixtureQuantile(m, s, d, q, fine, 0))",
+        *(means, scales, degrees, fine, shares),
+    )
+
+    def below(y):
+        return np.mean(stdtr(degrees, (y - np.array(means)) / scales))
+
+    close(found, [brentq(lambda y, q=q: below(y) - q, -50, 50, xtol=1e-13) for q in shares], tolerance)
+
+
+def test_contours_of_a_saddle_lie_on_their_level():
+    nodes = np.linspace(-1, 1, 8).tolist()
+    lines = run(
+        'import { contours } from "./contours.js";',
+        "(nodes) => { const f = (x, y) => x * y; const along = nodes.map((y) => (x) => f(x, y));"
+        " const grid = { xs: nodes, ys: nodes, along, upward: (c) => (y) => f(nodes[c], y),"
+        " values: nodes.map((y) => nodes.map((x) => f(x, y))) }; return contours(grid, [0.01, 0.3], 1e-9); }",
+        nodes,
+    )
+    ends = np.array(lines).reshape(-1, 2)
+    products = ends.prod(1)
+    close(np.minimum(abs(products - 0.01), abs(products - 0.3)), 0.0, 1e-8)
+    # Both branches of both hyperbolas, and never a line across the saddle.
+    assert {(x > 0, product < 0.1) for (x, _), product in zip(ends.tolist(), products.tolist(), strict=True)} == {
+        (side, level) for side in (True, False) for level in (True, False)
+    }
+    assert all(line[0] * line[2] > 0 for line in lines)
