@@ -15,6 +15,8 @@ from sklearn.datasets import make_friedman1
 
 from polyladder import LPNNRegressor, load
 
+pytestmark = pytest.mark.slow
+
 MOMENTS = int(os.environ.get("POLYLADDER_INTERRUPTS", "2"))
 """Interrupts for each solver; ten and more make a thorough run."""
 

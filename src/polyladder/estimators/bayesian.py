@@ -35,6 +35,9 @@ from polyladder.training.bayes.variational import fit_variational
 from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.growth import Growth
 
+STUDENT_DEGREES = 4.0
+"""Degrees of freedom of ``noise="student"``, by default."""
+
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
 
@@ -245,7 +248,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         width: int | Literal["auto"] = "auto",
         inference: Literal["gibbs", "variational"] = "gibbs",
         noise: Literal["auto", "student", "gaussian"] = "auto",
-        degrees: float = 4.0,
+        degrees: float = STUDENT_DEGREES,
         heteroscedastic: bool | Literal["auto"] = "auto",
         chains: int = 4,
         warmup: int | Literal["auto"] = "auto",
@@ -288,6 +291,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
                 refuse(self, "warmup", "left at 'auto' for inference='variational', which draws no chain")
             if self.noise == "student":
                 refuse(self, "noise", f"'auto' or 'gaussian' {one_noise}")
+            if self.degrees != STUDENT_DEGREES:
+                refuse(self, "degrees", f"left at {STUDENT_DEGREES:g} {one_noise}")
             if self.heteroscedastic is True:
                 refuse(self, "heteroscedastic", f"False or 'auto' {one_noise}")
 
