@@ -100,7 +100,7 @@ class BayesianEstimator(TableEstimator):
         return (width,) * (order - 1)
 
     def _starts(self, rows: Rows, order: int, chains: int, seed: int) -> LadderPolynomial:
-        """Ladders from random weights and a few sweeps of block solves, one a chain."""
+        """Ladders from random weights and a few sweeps of block solves, one per chain."""
         seeds = [seed + i for i in range(chains)]
         start = random_start(rows.z.shape[1], self._hidden(rows, order), rows.outputs, seeds, chains)
         options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
@@ -181,7 +181,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Order of the polynomial: number of layers + 1. "auto" walks up from 2 while WAIC rises; the walk is kept in
         ``growth_``.
     width : int or "auto", default="auto"
-        Units a layer. "auto" is 8, from 4,000 rows on 12.
+        Units per layer. "auto" is 8, from 4,000 rows on 12.
     inference : {"gibbs", "variational"}, default="gibbs"
         "variational" fits independent Gaussian weights by an exact bound and draws from those. It knows one kind of
         noise, Gaussian and the same everywhere, and has no warmup: ``noise="student"``, ``heteroscedastic=True`` and
@@ -225,7 +225,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     order_ : int
         The order used.
     growth_ : Growth
-        With ``order="auto"``: the orders tried and their negative WAIC a row.
+        With ``order="auto"``: the orders tried and their negative WAIC per row.
     features_ : Features
         The transformer in front of the polynomial.
     n_features_in_ : int

@@ -211,7 +211,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Order of the polynomial: number of layers + 1. "auto" grows ladders of order 2, 3, ... and keeps the
         first order that no later one beats by 1 % on held-out rows; the walk is kept in ``growth_``.
     width : int or "auto", default="auto"
-        Units a layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
+        Units per layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
     solver : {"auto", "alternating", "adam"}, default="auto"
         "alternating" solves one block of weights after another exactly; "adam" takes gradient steps on mini-batches.
         "auto" takes the first for the squared loss while no block has more than 4,000 weights and the whole fit costs

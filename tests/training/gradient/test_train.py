@@ -408,7 +408,7 @@ def bad(**changes):
         ({"sample_weight": torch.ones(3)}, r"sample_weight must have shape \(23,\); got shape \(3,\)"),
         ({"sample_weight": -torch.ones(N)}, "sample_weight must be finite and not negative; got -1 to -1"),
         ({"sample_weight": torch.zeros(N)}, "sample_weight must be positive for some row of every model"),
-        ({"seed": [1, 2]}, "seed must be one integer or 3 of them, one a model; got 2"),
+        ({"seed": [1, 2]}, "seed must be one integer or 3 of them, one per model; got 2"),
         ({"options": Adam(patience=2)}, "patience must come with validation rows; got none"),
         ({"options": Adam(l2=-1.0)}, r"l2 must be in \[0, inf\); got -1"),
         ({"options": Adam(learning_rate=torch.ones(2))}, r"learning_rate must be one number or have shape \(3,\)"),

@@ -122,7 +122,7 @@ class Networks:
         raise NotImplementedError("Feed-forward networks have no exact solves.")
 
     def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
-        """Refuse likewise."""
+        """Refuse, for the same reason."""
         raise NotImplementedError("Feed-forward networks have no exact solves.")
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:
