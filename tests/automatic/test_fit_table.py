@@ -10,8 +10,7 @@ import pytest
 
 from polyladder import BayesianLPNNClassifier, BayesianLPNNRegressor, LPNNClassifier, LPNNRegressor, fit_table
 from polyladder.automatic.choose import Choice
-from polyladder.automatic.fit_table import HELD_OUT, chosen_estimator, frame_file, read_training_table, split_rows
-from polyladder.tables.columns import DAYS
+from polyladder.automatic.fit_table import chosen_estimator, frame_file, read_training_table
 from tests.cli.tables import small_models, small_table, write
 
 __all__ = ["small_models"]
@@ -38,10 +37,10 @@ def test_the_card_says_how_good_the_model_is_on_rows_that_it_did_not_see() -> No
     model = fit_table(frame(), "y", seconds=0, say=said.append, step=steps.append)
     card = model.card_
     assert [score["model"] for score in card["scores"]] == ["ladder", "dummy"]
-    assert card["selection"]["held_out"] == len(card["held_out"]["observed"]) == round(HELD_OUT * 40)
+    assert card["selection"]["held_out"] == len(card["held_out"]["observed"]) == 6
     assert set(card["held_out"]["observed"]) < set(frame()["y"])
     assert card["target"] == "y"
-    assert card["notes"] == said
+    assert set(card["notes"]) <= set(said)
     assert steps[-1] == "fitting ladder to all 40 rows"
     assert "fitting dummy" in steps
 
@@ -57,23 +56,15 @@ def test_dates_are_days_in_the_card() -> None:
     days = [f"2024-{m:02}-{d:02}" for m in (1, 2) for d in range(1, 21)]
     model = fit_table(frame(day=days), "y", seconds=0)
     (column,) = [column for column in model.card_["columns"] if column["name"] == "day"]
-    assert (column["unit"], column["date_format"]) == (DAYS, "%Y-%m-%d")
+    assert (column["unit"], column["date_format"]) == ("days since 1970-01-01", "%Y-%m-%d")
     assert column["maximum"] - column["minimum"] == 50
 
 
+@pytest.mark.usefixtures(small_models.__name__)
 def test_classes_are_held_out_in_equal_shares() -> None:
     labels = ["p"] * 20 + ["q"] * 12 + ["r"] * 8
-    table = read_training_table(frame().with_columns(pl.Series("y", labels)), "y")
-    train, test = split_rows(table, 0)
-    assert sorted([*train, *test]) == list(range(40))
-    assert {label: labels_of(table, test).count(label) for label in "pqr"} == {"p": 3, "q": 2, "r": 1}
-    assert list(train) == sorted(train)
-    few = read_training_table(frame()[:10], "y")
-    assert len(split_rows(few, 0)[1]) == 2
-
-
-def labels_of(table: Any, rows: Any) -> list[str]:
-    return [str(label) for label in table.target[rows]]
+    held_out = fit_table(frame().with_columns(pl.Series("y", labels)), "y", seconds=0).card_["held_out"]["observed"]
+    assert sorted(held_out) == ["p", "p", "p", "q", "q", "r"]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from scipy import sparse
 from polyladder import LPNNRegressor
 from polyladder.automatic.card import make_card
 from polyladder.automatic.model_rows import file_columns, load_estimator, model_columns, model_rows
-from polyladder.tables.columns import DAYS, ColumnKind
+from polyladder.tables.columns import ColumnKind
 from polyladder.tables.table_file import TableFile, open_table
 
+DAYS = "days since 1970-01-01"
 TINY: dict[str, Any] = {"order": 2, "width": 2, "n_estimators": 1, "max_iter": 1, "random_state": 0}
 
 

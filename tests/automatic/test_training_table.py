@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from polyladder.automatic.fit_table import frame_file
-from polyladder.automatic.training_table import TrainingTable, counts_rows, settle_task, training_table, useless
+from polyladder.automatic.training_table import TrainingTable, settle_task, training_table
 from polyladder.tables.columns import ColumnKind
 
 N = 30
@@ -133,14 +133,5 @@ def test_rare_classes_are_left_out_with_their_rows() -> None:
 
 
 def test_a_column_of_one_value_and_gaps_says_something() -> None:
-    kind = ColumnKind("c", "number")
-    assert useless(pl.Series("c", [5.0, None, 5.0]), kind, forced=False) == ""
-    assert useless(pl.Series("c", [5.0, 5.0, 5.0]), kind, forced=False) == "never changes"
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [([0, 1, 2], True), ([7, 8, 9], True), ([1, 3, 4], False), ([2, 1, 0], False), ([1, None, 3], False), ([1], False)],
-)
-def test_row_numbers_rise_by_one(values: list[Any], expected: bool) -> None:
-    assert counts_rows(pl.Series("c", values)) is expected
+    found = read(columns(gaps=[5.0, None, 5.0] * (N // 3)))
+    assert [kind.name for kind in found.kinds] == ["a", "kind", "gaps"]

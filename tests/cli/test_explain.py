@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from polyladder import load
-from polyladder.cli.explain import plot, show_curve, show_formula, term_words
-from polyladder.explain.curve import Curve
+from polyladder.cli.explain import plot, show_formula, term_words
 from polyladder.explain.terms import Formula, Term
 from tests.cli.tables import run, sentence, small_table, write
 from tests.cli.test_predict import model
@@ -99,15 +98,3 @@ def test_steep_parts_have_no_gaps_and_flat_ones_are_one_line() -> None:
     assert {level for column, level in found if column == 2} == set(range(11))
     assert {level for column, level in found if column == 1} == {11}
     assert dots(plot([0, 1], [5.0, 5.0], height=2)) == [(0, 0), (1, 0)]
-
-
-def test_a_curve_beyond_the_guard_is_cut_and_says_so() -> None:
-    x = tuple(np.linspace(0, 1, 20))
-    line = Curve("a", x, tuple(10 * v for v in x), (0.0, 0.0), (1.0, 10.0), (2.0, 12.0))
-    shown = said(show_curve, line)
-    assert "Along a, everything else in its middle" in shown
-    assert "exact minimum 0 at 0, maximum 10 at 1" in shown
-    assert shown.endswith("predictions are held to 2 ... 12")
-    assert " 2 ┤" in shown
-    free = Curve("a", x, line.y, (0.0, 0.0), (1.0, 10.0), None)
-    assert "held" not in said(show_curve, free)
