@@ -20,7 +20,7 @@ TESTED_ELSEWHERE = {
     "__main__.py": "tests/cli/test_start.py runs it",
     "models/merge.py": "tests/laws/test_merge.py holds it to the trained network, for every depth and batch shape",
     "polynomial/shallower.py": "tests/laws/test_conversion.py holds it to the deeper ladder, and names what it refuses",
-    "polynomial/widen.py": "tests/laws/test_conversion.py holds it to the mean of its members, and names what it refuses",
+    "polynomial/widen.py": "tests/laws/test_conversion.py holds it to the mean of its members and names refusals",
     "training/solves/sweep.py": "tests/training/solves/test_alternating.py holds every block to least squares by numpy",
 }
 """Modules without a test file of their own: the file that tests them, and what it says of them."""
