@@ -4,10 +4,8 @@ import pytest
 import torch
 
 from polyladder import LPNN, stack
-from polyladder.training.gradient.data import checked_data
 from polyladder.training.gradient.model_batch import ModelBatch
-from polyladder.training.gradient.row_stream import RowStream
-from polyladder.training.gradient.train import Adam, spread_settings, train
+from polyladder.training.gradient.train import Adam, train
 from tests.oracles.plain_adam import plain_adam
 
 N, D = 23, 3
@@ -228,28 +226,6 @@ def test_models_that_share_validation_rows_are_measured_as_those_that_do_not():
     two = train(apart, x, y, options=Adam(epochs=2), validation=[torch.arange(9), torch.arange(9), torch.arange(9)])
     torch.testing.assert_close(one.validation_loss, two.validation_loss, rtol=1e-12, atol=0)
     assert one.validation_loss.shape == (3, 2)
-
-
-def test_clipping_bounds_each_models_gradient_by_itself():
-    """After one step Adam's first moments are a tenth of the clipped gradients."""
-    x, y = table()
-    nets = grid(batch_norm=False)
-    clip = torch.tensor([0.05, 1e9, 2.0])
-    untouched = grid(batch_norm=False)
-    norms = []
-    for i in range(3):
-        net = untouched[i]
-        (net(x) - 100 * y).square().mean().backward()
-        norms.append(torch.cat([p.grad.flatten() for p in net.parameters()]).norm())
-    assert all(n > 2.0 for n in norms)
-    options = Adam(batch_size=N, clip=clip)
-    problem = checked_data(nets, "squared", x, 100 * y, None, None, None)
-    stream = RowStream(problem.rows, N, [torch.Generator().manual_seed(i) for i in range(3)])
-    fleet = ModelBatch(nets, problem, spread_settings(nets, problem, options, stream), stream)
-    fleet.step(stream.epoch()[0], torch.ones(3, dtype=torch.bool))
-    first = torch.cat(fleet.adam.first, dim=1) / 0.1
-    expected = torch.minimum(torch.stack(norms), clip.double())
-    torch.testing.assert_close(first.norm(dim=1), expected, rtol=1e-9, atol=0)
 
 
 def test_the_cosine_schedule_ends_at_zero_and_starts_at_the_rate():

@@ -92,6 +92,7 @@ class Ladders:
         """Weights, and states of each row; a solve also holds four widths for each output."""
         below = (inputs, *self.hidden)
         weights = sum(k * (q + inputs + 2) for k, q in zip(self.hidden, below, strict=False))
+        weights += outputs * (below[-1] + 1)
         states = sum(self.hidden)
         return Sizes(weights, states + inputs + outputs, states + 4 * max((*self.hidden, 1)) * outputs)
 
