@@ -110,8 +110,7 @@ def piecewise():
     """A model whose numeric column becomes three ramps and an indicator, made by hand; with rows and their answers."""
     edges = (0.0, 0.5, 1.5, 4.0)
     ramps = tuple(
-        Feature(0, (Fill(1.0), Ramp(low, high), Affine(0.5, 0.25)))
-        for low, high in zip(edges, edges[1:], strict=False)
+        Feature(0, (Fill(1.0), Ramp(low, high), Affine(0.5, 0.25))) for low, high in zip(edges, edges[1:], strict=False)
     )
     other = (Feature(0, (IsMissing(),)), Feature(1, (Clip(-1.0, 1.0),)))
     columns = (ExportedColumn("a", "number"), ExportedColumn("b", "number", (), -1.0, 1.0))

@@ -34,7 +34,9 @@ def coded(loaded, model, rows):
     for i, column in enumerate(model.columns):
         values = rows[column.name] if hasattr(rows, "columns") else rows[:, i]
         if column.kind == "category" and column.categories:
-            code = {v: loaded.ladder_code(i, None if v is None else v.encode()) for v in [None, *column.categories, "?"]}
+            code = {
+                v: loaded.ladder_code(i, None if v is None else v.encode()) for v in [None, *column.categories, "?"]
+            }
             columns.append([code[None if v is None or v != v else v] for v in values])
         else:
             columns.append(values)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
+from polyladder.convert.exported.answers import Classes, Numbers, Probit
 from polyladder.convert.exported.model import ExportedModel, identifier
 from polyladder.convert.exported.steps import (
     Affine,
@@ -242,7 +242,9 @@ def ladder_text(model: ExportedModel, numbers: NumberType) -> str:
     tables += [array_text("readout", p.readout.mT, numbers), array_text("offset", p.offset, numbers)]
     body += sums("f", "offset[s]", "readout[s]", before, width, m)
     head = ["static void ladders(const real *z, real *f)", "{", "    int s, i, j;"]
-    return "\n".join(["", *tables, *head, f"    for (s = 0; s < {s}; s++) {{", *body, f"        f += {m};", "    }", "}"])
+    return "\n".join(
+        ["", *tables, *head, f"    for (s = 0; s < {s}; s++) {{", *body, f"        f += {m};", "    }", "}"]
+    )
 
 
 def sums(to: str, start: str, matrix: str, vector: str, width: int, k: int) -> list[str]:

@@ -46,7 +46,7 @@ def _text(rows, i):
 
 '''
 
-QUANTILE = '''
+QUANTILE = """
 def _quantile(x, knots, before, at, after):
     knots, before, at, after = map(np.array, (knots, before, at, after))
     i = np.clip(np.searchsorted(knots, x, "right") - 1, 0, len(knots) - 2)
@@ -56,16 +56,16 @@ def _quantile(x, knots, before, at, after):
     y = np.where(x >= knots[-1], at[-1], np.where(x <= knots[0], at[0], y))
     return np.where(np.isnan(x), x, y)
 
-'''
+"""
 
-YEO_JOHNSON = '''
+YEO_JOHNSON = """
 def _yeo_johnson(x, power):
     log = np.log1p(np.abs(x))
     up = log if abs(power) < 2.220446049250313e-16 else np.expm1(power * log) / power
     down = -log if abs(power - 2) <= 2.220446049250313e-16 else -np.expm1((2 - power) * log) / (2 - power)
     return np.where(x >= 0, up, down)
 
-'''
+"""
 
 LADDERS = '''
 def outputs(z):
@@ -77,7 +77,7 @@ def outputs(z):
 
 '''
 
-PROBIT = '''
+PROBIT = """
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
@@ -95,7 +95,7 @@ def _probit(f):
     total = sum(w * np.where(others, _phi(margin + t), 1.0).prod(-1) for t, w in zip(_NODES, _SHARES))
     return total / total.sum(-1, keepdims=True)
 
-'''
+"""
 
 
 def numpy_source(model: ExportedModel) -> Source:
