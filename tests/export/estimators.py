@@ -1,6 +1,7 @@
 """The estimators that every export is tested on, fitted once, and 10,000 rows to compare at."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -109,9 +110,7 @@ def answers(name):
 def piecewise():
     """A model whose numeric column becomes three ramps and an indicator, made by hand; with rows and their answers."""
     edges = (0.0, 0.5, 1.5, 4.0)
-    ramps = tuple(
-        Feature(0, (Fill(1.0), Ramp(low, high), Affine(0.5, 0.25))) for low, high in zip(edges, edges[1:], strict=False)
-    )
+    ramps = tuple(Feature(0, (Fill(1.0), Ramp(low, high), Affine(0.5, 0.25))) for low, high in pairwise(edges))
     other = (Feature(0, (IsMissing(),)), Feature(1, (Clip(-1.0, 1.0),)))
     columns = (ExportedColumn("a", "number"), ExportedColumn("b", "number", (), -1.0, 1.0))
     ladder = random_ladder(d=5, hidden=(4, 3), m=1, batch_shape=(2,))
@@ -120,7 +119,7 @@ def piecewise():
     rows = pd.DataFrame({"a": rng.uniform(-1, 5, ROWS), "b": rng.normal(size=ROWS)})
     rows.loc[rng.random(ROWS) < 0.2, "a"] = np.nan
     filled = rows["a"].fillna(1.0).to_numpy()
-    z = [(np.interp(filled, [low, high], [0, 1]) - 0.5) / 0.25 for low, high in zip(edges, edges[1:], strict=False)]
+    z = [(np.interp(filled, [low, high], [0, 1]) - 0.5) / 0.25 for low, high in pairwise(edges)]
     z += [rows["a"].isna().to_numpy(), rows["b"].clip(-1, 1).to_numpy()]
     f = ladder(torch.tensor(np.stack(z, 1))).mean(0).clamp(-1.0, 2.0)
     return model, rows, f.numpy()

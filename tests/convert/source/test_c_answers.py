@@ -26,6 +26,6 @@ def test_median_and_deviation_over_believed_draws(guard, tmp_path):
         if guard is not None:
             low, high = guard[0][0], guard[1][0]
             kept = [s for s in kept if low <= f[s] <= high] or kept
-            f = f.clip(low, high)
+            f = f.clip(low, high)  # noqa: PLW2901
         assert median == pytest.approx(sorted(f[kept])[(len(kept) - 1) // 2], rel=1e-12)
         assert deviation == pytest.approx(np.sqrt(f[kept].var() + variance[kept].mean()), rel=1e-10)

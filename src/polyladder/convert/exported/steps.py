@@ -1,4 +1,4 @@
-"""Elementary steps between a column of a table and one input of a ladder. Every language renders these and no others."""
+"""Elementary steps from a column of a table to one input of a ladder. Every language renders these and no others."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def numpy_source(model: ExportedModel) -> Source:
     """The module. It agrees with `predict` to rounding: 1e-12 of the size of the outputs."""
     kinds = {type(step) for feature in model.features for step in feature.steps}
     texts = any(column.kind == "category" for column in model.columns)
-    classes = isinstance(model.answer, Classes | Probit)
+    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
     gives = "It gives an array with one row per row: " + ", ".join(model.answer_names) + "."
     head = HEAD.format(
         title=f"A ladder polynomial of order {model.ladders.order} for {printable(model.name)}.",
@@ -111,7 +111,7 @@ def numpy_source(model: ExportedModel) -> Source:
         texts=", texts None" if texts else "",
         columns=repr([column.name for column in model.columns]),
         answers=repr(list(model.answer_names)),
-        labels=f"LABELS = {list(model.answer.labels)!r}\n" if classes else "",
+        labels=f"LABELS = {list(labels)!r}\n" if labels else "",
     )
     parts = [head]
     parts += [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)

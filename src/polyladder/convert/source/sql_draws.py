@@ -56,11 +56,10 @@ def rungs(model: ExportedModel, names: Iterator[str], answer: Posterior) -> list
         before, source = [f"h{l}_{i}" for i in range(k)], f"rung_{l + 1} JOIN draws USING (s)"
     m = p.out_features
     readout, (offset,), (variance,) = take(m, len(before)), take(1, m), take(1, m)
-    columns = [f"{f} AS f{j}" for j, f in enumerate(sums(readout, before, offset))]
-    columns += [
-        f"{v} AS v{j}" for j, v in enumerate(tilted(variance, take(m, answer.slopes.shape[-1]), inputs, answer))
-    ]
-    return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k, {', '.join(columns)}\n  FROM {source}\n)"]
+    noise = tilted(variance, take(m, answer.slopes.shape[-1]), inputs, answer)
+    shown = [f"{f} AS f{j}" for j, f in enumerate(sums(readout, before, offset))]
+    shown += [f"{v} AS v{j}" for j, v in enumerate(noise)]
+    return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k, {', '.join(shown)}\n  FROM {source}\n)"]
 
 
 def tilted(variance: list[str], slopes: list[list[str]], inputs: list[str], answer: Posterior) -> list[str]:
