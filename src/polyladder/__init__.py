@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from polyladder.estimators.rivals.feedforward import FeedforwardRegressor as FeedforwardRegressor
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
+    from polyladder.export.onnx_model import to_onnx as to_onnx
+    from polyladder.export.onnx_pipeline import register_onnx_converters as register_onnx_converters
+    from polyladder.export.source import to_source as to_source
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
     from polyladder.models.feedforward import Feedforward as Feedforward
@@ -119,12 +122,15 @@ _HOME = {
     "plot_residuals": "report.display",
     "plot_trace": "report.display",
     "random_start": "training.solves.alternating",
+    "register_onnx_converters": "export.onnx_pipeline",
     "sample_gibbs": "training.bayes.gibbs",
     "shallower": "polynomial.shallower",
     "split_rhat": "predictive.diagnostics",
     "stack": "models.batched",
     "tensor_train": "analysis.tensor_train",
     "to_arviz": "predictive.diagnostics",
+    "to_onnx": "export.onnx_model",
+    "to_source": "export.source",
     "to_sympy": "convert.formula",
     "train": "training.gradient.train",
     "widen": "polynomial.widen",
