@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from polyladder.convert.exported.answers import Classes, Probit
 from polyladder.convert.onnx.graph import OPSET, Graph
@@ -43,8 +44,9 @@ def register_onnx_converters() -> None:
             "register_onnx_converters needs skl2onnx. Install it with: pip install 'polyladder[onnx]'."
         ) from error
     for estimator in ESTIMATORS:
+        options = OPTIONS if issubclass(estimator, ClassifierMixin) else None
         update_registered_converter(
-            estimator, f"Polyladder{estimator.__name__}", result_shapes, convert, overwrite=True, options=OPTIONS
+            estimator, f"Polyladder{estimator.__name__}", result_shapes, convert, overwrite=True, options=options
         )
 
 
