@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.rivals.feedforward import FeedforwardRegressor as FeedforwardRegressor
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
+    from polyladder.export.encrypted import encrypt as encrypt
     from polyladder.export.onnx_model import to_onnx as to_onnx
     from polyladder.export.onnx_pipeline import register_onnx_converters as register_onnx_converters
     from polyladder.export.source import to_source as to_source
@@ -96,6 +97,7 @@ _HOME = {
     "catalog": "data.catalog",
     "coefficients": "analysis.coefficients",
     "effective_sample_size": "predictive.diagnostics",
+    "encrypt": "export.encrypted",
     "fit_alternating": "training.solves.alternating",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",
