@@ -28,7 +28,7 @@ ENDINGS = {"numpy": ".py", "c": ".c", "sql": ".sql", "javascript": ".js", "excel
 """How files of each language end."""
 
 
-def to_source(model: Any, language: Language = "numpy", **options: Any) -> Source:
+def to_source(model: Any, language: Language | str = "numpy", **options: Any) -> Source:
     """A model as source text that computes the same predictions without this library.
 
     Preprocessing, categories, missing values, clipping, the guard and the link to classes are part of it. Constants are
