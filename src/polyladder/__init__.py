@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from polyladder.analysis.tensor_train import tensor_train as tensor_train
     from polyladder.automatic.fit_table import fit_table as fit_table
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
-    from polyladder.convert.formula import formula as formula
-    from polyladder.convert.formula import to_sympy as to_sympy
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
     from polyladder.datasets.catalog import catalog as catalog
     from polyladder.datasets.dataset import load_dataset as load_dataset
@@ -38,6 +36,8 @@ if TYPE_CHECKING:
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
     from polyladder.export.encrypted import encrypt as encrypt
+    from polyladder.export.formula import formula as formula
+    from polyladder.export.formula import to_sympy as to_sympy
     from polyladder.export.onnx_model import to_onnx as to_onnx
     from polyladder.export.onnx_pipeline import register_onnx_converters as register_onnx_converters
     from polyladder.export.source import to_source as to_source
@@ -101,7 +101,7 @@ _HOME = {
     "fit_alternating": "training.solves.alternating",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",
-    "formula": "convert.formula",
+    "formula": "export.formula",
     "from_factorization_machine": "convert.factorization_machine",
     "from_polynomial_kernel": "convert.polynomial_kernel",
     "grow": "training.solves.growth",
@@ -133,7 +133,7 @@ _HOME = {
     "to_arviz": "predictive.diagnostics",
     "to_onnx": "export.onnx_model",
     "to_source": "export.source",
-    "to_sympy": "convert.formula",
+    "to_sympy": "export.formula",
     "train": "training.gradient.train",
     "widen": "polynomial.widen",
     "write_report": "report.page",
