@@ -4,7 +4,8 @@ import { decode, ladder } from "../../report/js/model/ladder.js";
 import { predict } from "../../report/js/model/prediction.js";
 import { yeoJohnson } from "../../report/js/model/shapes.js";
 
-const held = (x, low, high) => (x < low ? low : x > high ? high : x);
+/** A number held to a range; NaN stays NaN. */
+const held = (x, low, high) => Math.min(Math.max(x, low), high);
 
 /** Piecewise linear with jumps: see the step of that name. */
 function quantile(x, { knots, before, at, after }) {
@@ -56,6 +57,13 @@ function deviation(model, rule, noise, raw, z, output) {
   return Math.sqrt(sum / chosen.length);
 }
 
+/** A cell as a number, NaN where it is missing, or as a text, null where it is missing. */
+function cell(kind, given) {
+  const gone = given === null || given === undefined || Number.isNaN(given);
+  if (kind === "number") return gone ? Number.NaN : Number(given);
+  return gone ? null : String(given);
+}
+
 /** A model from what an export carries: {columns, answers, labels, features, predict, label}. */
 export function predictor(data) {
   const model = ladder(data.model);
@@ -71,13 +79,8 @@ export function predictor(data) {
   function features(row) {
     return Float64Array.from(data.features, ({ column, steps }) => {
       const { name, kind } = data.columns[column];
-      const given = Array.isArray(row) ? row[column] : row[name];
-      const gone = given === null || given === undefined;
-      let x = given;
-      if (kind === "number") x = gone ? Number.NaN : Number(given);
-      else x = gone || Number.isNaN(given) ? null : String(given);
-      for (const step of steps) x = STEPS[step.kind](x, step);
-      return x;
+      const x = cell(kind, Array.isArray(row) ? row[column] : row[name]);
+      return steps.reduce((value, step) => STEPS[step.kind](value, step), x);
     });
   }
 
