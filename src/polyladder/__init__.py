@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from polyladder.analysis.tensor_train import tensor_train as tensor_train
     from polyladder.automatic.fit_table import fit_table as fit_table
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
-    from polyladder.convert.formula import formula as formula
-    from polyladder.convert.formula import to_sympy as to_sympy
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
     from polyladder.datasets.catalog import catalog as catalog
     from polyladder.datasets.dataset import load_dataset as load_dataset
@@ -37,6 +35,12 @@ if TYPE_CHECKING:
     from polyladder.estimators.rivals.feedforward import FeedforwardRegressor as FeedforwardRegressor
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
+    from polyladder.export.encrypted import encrypt as encrypt
+    from polyladder.export.formula import formula as formula
+    from polyladder.export.formula import to_sympy as to_sympy
+    from polyladder.export.onnx_model import to_onnx as to_onnx
+    from polyladder.export.onnx_pipeline import register_onnx_converters as register_onnx_converters
+    from polyladder.export.source import to_source as to_source
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
     from polyladder.models.feedforward import Feedforward as Feedforward
@@ -93,10 +97,11 @@ _HOME = {
     "catalog": "datasets.catalog",
     "coefficients": "analysis.coefficients",
     "effective_sample_size": "predictive.diagnostics",
+    "encrypt": "export.encrypted",
     "fit_alternating": "training.solves.alternating",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",
-    "formula": "convert.formula",
+    "formula": "export.formula",
     "from_factorization_machine": "convert.factorization_machine",
     "from_polynomial_kernel": "convert.polynomial_kernel",
     "grow": "training.solves.growth",
@@ -119,13 +124,16 @@ _HOME = {
     "plot_residuals": "report.display",
     "plot_trace": "report.display",
     "random_start": "training.solves.alternating",
+    "register_onnx_converters": "export.onnx_pipeline",
     "sample_gibbs": "training.bayes.gibbs",
     "shallower": "polynomial.shallower",
     "split_rhat": "predictive.diagnostics",
     "stack": "models.batched",
     "tensor_train": "analysis.tensor_train",
     "to_arviz": "predictive.diagnostics",
-    "to_sympy": "convert.formula",
+    "to_onnx": "export.onnx_model",
+    "to_source": "export.source",
+    "to_sympy": "export.formula",
     "train": "training.gradient.train",
     "widen": "polynomial.widen",
     "write_report": "report.page",

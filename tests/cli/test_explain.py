@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,12 @@ from polyladder.cli.explain import plot, show_formula, term_words
 from polyladder.explain.terms import Formula, Term
 from tests.cli.tables import run, sentence, small_table, write
 from tests.cli.test_predict import model
+from tests.export.estimators import fitted
 
 __all__ = ["model"]
 
 
 def test_explain_shows_order_terms_strengths_and_an_exact_curve(model: Path, tmp_path: Path) -> None:
-    import json
-
     shown = run("explain", model).stdout
     assert shown.startswith("y: a polynomial of order 3 in 2 inputs, fitted to 40 rows.")
     assert "8 of 10 terms, in scaled inputs." in shown
@@ -98,3 +98,24 @@ def test_steep_parts_have_no_gaps_and_flat_ones_are_one_line() -> None:
     assert {level for column, level in found if column == 2} == set(range(11))
     assert {level for column, level in found if column == 1} == {11}
     assert dots(plot([0, 1], [5.0, 5.0], height=2)) == [(0, 0), (1, 0)]
+
+
+@pytest.fixture
+def exported(tmp_path: Path) -> Path:
+    fitted("numbers")[0].save(tmp_path / "m.ladder")
+    return tmp_path / "m.ladder"
+
+
+def test_a_formula_states_its_proven_error(exported: Path) -> None:
+    short, long = (run("explain", exported, "--formula", "--tolerance", t).stdout for t in ("5%", "0.001"))
+    assert "proven to be within" in short
+    assert len(short) < len(long)
+    found = json.loads(run("explain", exported, "--formula", "--tolerance", "5%", "--json").stdout)
+    spread = float(fitted("numbers")[0].target_.high - fitted("numbers")[0].target_.low)
+    assert 0 < found["errors"][0] < 0.06 * spread
+    assert found["latex"].startswith(r"\text{prediction} = ")
+
+
+def test_a_tolerance_must_be_a_share(exported: Path) -> None:
+    said = sentence("explain", exported, "--formula", "--tolerance", "little")
+    assert said.startswith("--tolerance must be a share such as 1% or 0.01")

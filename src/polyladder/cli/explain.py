@@ -33,6 +33,10 @@ def explain(
         str | None, typer.Option("--feature", "-f", help="Whose curve to draw; by default the strongest.")
     ] = None,
     terms: Annotated[int, typer.Option(min=1, help="How many terms of the formula to show.")] = 8,
+    formula: Annotated[bool, typer.Option("--formula", help="Only a formula, shortened with a proven error.")] = False,
+    tolerance: Annotated[
+        str, typer.Option(help="For --formula: the largest error, as a share of the target's range or a probability.")
+    ] = "1%",
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show the order, the strongest terms, features and interactions, and one exact curve.
@@ -42,6 +46,7 @@ def explain(
       polyladder explain houses.ladder
       polyladder explain houses.ladder --feature area
       polyladder explain houses.ladder houses.csv --terms 20 --json
+      polyladder explain houses.ladder --formula --tolerance 1%
     """
     from rich.console import Console
 
@@ -49,12 +54,32 @@ def explain(
     from polyladder.explain.explanation import explain as read_explanation
 
     estimator = load_estimator(model)
+    if formula:
+        show_shortened(estimator, tolerance, as_json)
+        return
     rows = None if data is None else given_rows(estimator, data)
     found = read_explanation(estimator, rows, feature=feature, terms=terms)
     if as_json:
         typer.echo(json.dumps(found.json() | {"scores": (estimator.card_ or {}).get("scores", [])}))
     else:
         show(Console(highlight=False, soft_wrap=True), found)
+
+
+def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
+    """Print a formula whose error is proven to stay within a tolerance such as 1% or 0.01."""
+    from polyladder.export.fitted_formula import FittedFormula
+    from polyladder.export.formula import formula
+
+    try:
+        share = float(tolerance.removesuffix("%")) / (100 if tolerance.endswith("%") else 1)
+    except ValueError as error:
+        raise ValueError(f"--tolerance must be a share such as 1% or 0.01; got {tolerance!r}.") from error
+    found = formula(estimator, tolerance=share, digits=4)
+    if as_json:
+        latex = found.latex() if isinstance(found, FittedFormula) else ""
+        typer.echo(json.dumps({"text": str(found), "latex": latex, "errors": list(found.errors)}))
+    else:
+        typer.echo(str(found))
 
 
 def given_rows(estimator: Any, data: str) -> Any:

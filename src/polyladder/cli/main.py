@@ -12,8 +12,10 @@ import typer
 from polyladder import __version__
 from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
+from polyladder.cli.encrypted import encrypted
 from polyladder.cli.equation import equation
 from polyladder.cli.explain import explain
+from polyladder.cli.export import export
 from polyladder.cli.fit import fit
 from polyladder.cli.predict import predict
 from polyladder.cli.report import report
@@ -25,8 +27,9 @@ commands = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, explain, report, datasets, reproduce, demo, equation):
+for command in (fit, predict, explain, export, report, datasets, reproduce, demo, equation):
     commands.command()(command)
+commands.add_typer(encrypted, name="encrypted")
 
 
 def show_version(wanted: bool) -> None:

@@ -1,0 +1,146 @@
+"""`polyladder encrypted`: keys, encrypt, score and decrypt; who holds the secret key never shows it to who scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+encrypted = typer.Typer(help="Predictions of rows that the predictor cannot read.", no_args_is_help=True)
+
+RecipePath = Annotated[Path, typer.Argument(help="From: polyladder export MODEL --to recipe.")]
+SecretPath = Annotated[Path, typer.Argument(help="The secret key that keys wrote.")]
+NoClobber = Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")]
+
+
+@encrypted.command()
+def keys(
+    recipe: RecipePath,
+    secret: Annotated[Path, typer.Option("--secret", help="Where the secret key goes.")] = Path("secret.key"),
+    public: Annotated[Path, typer.Option("--public", help="Where the public key goes.")] = Path("public.key"),
+    no_clobber: NoClobber = False,
+) -> None:
+    """Make a secret key, which stays, and a public key, which goes to the server.
+
+    \b
+    Example:
+      polyladder encrypted keys houses.recipe
+    """
+    from polyladder.cli.output import check_place, place_words
+    from polyladder.files.replace_file import write_atomically
+
+    replaced = [check_place(o, p, no_clobber) for o, p in (("--secret", secret), ("--public", public))]
+    made = read_recipe(recipe).make_keys()
+    write_atomically(made.secret, secret)
+    # Only its owner may read a secret.
+    secret.chmod(0o600)
+    write_atomically(made.public, public)
+    typer.echo(place_words("Secret key, keep it:", secret, replaced[0]))
+    typer.echo(place_words("Public key, send it:", public, replaced[1]))
+
+
+@encrypted.command()
+def encrypt(
+    recipe: RecipePath,
+    secret: SecretPath,
+    rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to.")] = Path("rows.encrypted"),
+    no_clobber: NoClobber = False,
+) -> None:
+    """Encrypt the rows of a table, scaled as the model wants them.
+
+    \b
+    Example:
+      polyladder encrypted encrypt houses.recipe secret.key new.csv
+    """
+    from polyladder.cli.output import check_place, place_words
+    from polyladder.files.replace_file import write_atomically
+
+    replaced = check_place("--output", output, no_clobber)
+    found = read_recipe(recipe)
+    write_atomically(found.encrypt(secret.read_bytes(), table_rows(found, rows)), output)
+    typer.echo(place_words("Encrypted rows:", output, replaced))
+
+
+@encrypted.command()
+def score(
+    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    public: Annotated[Path, typer.Argument(help="The client's public key.")],
+    rows: Annotated[Path, typer.Argument(help="Encrypted rows.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to.")] = Path("scores.encrypted"),
+    workers: Annotated[int, typer.Option(min=1, help="Processes that share the blocks of rows.")] = 1,
+    no_clobber: NoClobber = False,
+) -> None:
+    """Score encrypted rows, with the model and the public key alone.
+
+    \b
+    Example:
+      polyladder encrypted score houses.ladder public.key rows.encrypted
+    """
+    from polyladder.cli.output import check_place, place_words
+    from polyladder.export.encrypted import encrypt as prepared
+    from polyladder.files.replace_file import write_atomically
+    from polyladder.polynomial.store import load
+
+    replaced = check_place("--output", output, no_clobber)
+    made = prepared(load(model))
+    write_atomically(made.score(public.read_bytes(), rows.read_bytes(), workers), output)
+    typer.echo(place_words("Encrypted scores:", output, replaced))
+
+
+@encrypted.command()
+def decrypt(
+    recipe: RecipePath,
+    secret: SecretPath,
+    scores: Annotated[Path, typer.Argument(help="Encrypted scores.")],
+) -> None:
+    """Decrypt scores to CSV on standard output: predictions, or the best class and its probability.
+
+    \b
+    Example:
+      polyladder encrypted decrypt houses.recipe secret.key scores.encrypted > prices.csv
+    """
+    import polars as pl
+
+    from polyladder.convert.exported.answers import Classes
+
+    found = read_recipe(recipe)
+    answers = found.decrypt(secret.read_bytes(), scores.read_bytes())
+    if isinstance(found.answer, Classes):
+        best = answers.argmax(1)
+        columns: dict[str, Any] = {
+            "prediction": [found.answer.labels[i] for i in best],
+            "probability": answers.max(1),
+        }
+    else:
+        one = answers.shape[1] == 1
+        columns = {"prediction" if one else f"prediction_{j + 1}": column for j, column in enumerate(answers.T)}
+    typer.echo(pl.DataFrame(columns).write_csv(), nl=False)
+
+
+def read_recipe(path: Path) -> Any:
+    """The recipe in a file."""
+    from polyladder.convert.encrypted.client import Recipe
+
+    try:
+        return Recipe.from_json(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} must hold a recipe of polyladder; it is something else or damaged.") from error
+
+
+def table_rows(recipe: Any, rows: str) -> Any:
+    """The rows of a table file with the recipe's columns; a recipe without names takes the columns as they come."""
+    from polyladder.tables.columns import ColumnKind, convert
+    from polyladder.tables.table_file import open_table
+
+    file = open_table(rows)
+    frame = file.whole()
+    lacking = [column.name for column in recipe.columns if column.name not in file.names]
+    if lacking:
+        listed = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
+        raise ValueError(f"{file.label} must have the columns that the recipe names; it lacks {listed}.")
+    if not len(frame):
+        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+    kinds = [ColumnKind(c.name, "category" if c.kind == "category" else "number") for c in recipe.columns]
+    return frame.select([k.name for k in kinds]).with_columns(convert(frame[k.name], k, file.comma, 1) for k in kinds)

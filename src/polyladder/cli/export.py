@@ -1,0 +1,94 @@
+"""`polyladder export`: a model as source, ONNX or a recipe for encrypted rows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+class Target(StrEnum):
+    """What a model can become."""
+
+    C = "c"
+    SQL = "sql"
+    ONNX = "onnx"
+    NUMPY = "numpy"
+    JAVASCRIPT = "javascript"
+    EXCEL = "excel"
+    RECIPE = "recipe"
+
+
+class Numbers(StrEnum):
+    """What is computed in."""
+
+    FLOAT64 = "float64"
+    FLOAT32 = "float32"
+    FIXED = "fixed"
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    to: Annotated[Target, typer.Option("--to", help="The language; recipe is for clients of encrypted rows.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to; by default beside here, under the model's name.")
+    ] = None,
+    numbers: Annotated[Numbers, typer.Option(help="For c and onnx; fixed is c with integers alone.")] = Numbers.FLOAT64,
+    name: Annotated[
+        str, typer.Option(help="For c and javascript: prefix of functions, name of the object.")
+    ] = "ladder",
+    table: Annotated[str, typer.Option(help="For sql: the table to read.")] = "rows",
+    key: Annotated[
+        str | None, typer.Option(help="For sql: the column that tells rows apart; else rows are numbered.")
+    ] = None,
+    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
+) -> None:
+    """Write a model in another language, preprocessing and all.
+
+    \b
+    Examples:
+      polyladder export houses.ladder --to c
+      polyladder export houses.ladder --to sql --table houses --key id -o houses.sql
+      polyladder export houses.ladder --to onnx --numbers float32
+    """
+    from polyladder.cli.output import check_place, place_words
+    from polyladder.export.source import ENDINGS
+    from polyladder.polynomial.store import load
+
+    endings = {**ENDINGS, "onnx": ".onnx", "recipe": ".recipe"}
+    place = output or Path(model.stem + endings[to.value])
+    replaced = check_place("--output", place, no_clobber)
+    source = write(load(model), to, place, {"numbers": numbers.value, "name": name, "table": table, "key": key})
+    typer.echo(place_words("Export:", place, replaced))
+    if source is not None and source.header is not None:
+        typer.echo(place_words("Header:", place.with_suffix(".h"), False))
+    if source is not None and source.bound is not None:
+        typer.echo(f"Proven largest error of each answer: {', '.join(f'{b:.3g}' for b in source.bound)}.")
+
+
+OPTIONS = {"c": ("numbers", "name"), "sql": ("table", "key"), "javascript": ("name",), "numpy": (), "excel": ()}
+"""What each language takes."""
+
+
+def write(model: Any, to: Target, place: Path, options: dict[str, Any]) -> Any:
+    """Write the export; the source, if it is one."""
+    if to is Target.ONNX:
+        from polyladder.export.onnx_model import to_onnx
+
+        if options["numbers"] == "fixed":
+            raise ValueError("--numbers must be float64 or float32 for onnx; got fixed. Use --to c.")
+        to_onnx(model, place, dtype=options["numbers"])
+        return None
+    if to is Target.RECIPE:
+        from polyladder.export.encrypted import encrypt
+        from polyladder.files.replace_file import write_atomically
+
+        write_atomically(encrypt(model).recipe.to_json().encode(), place)
+        return None
+    from polyladder.export.source import to_source
+
+    source = to_source(model, to.value, **{name: options[name] for name in OPTIONS[to.value]})
+    source.write(place)
+    return source

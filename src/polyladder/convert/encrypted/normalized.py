@@ -1,0 +1,105 @@
+"""Ladders whose every value lies within [-1, 1], as a computation on encrypted numbers wants them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.ranges import Array, Interval, affine_range, input_box
+from polyladder.polynomial.ladder import LadderPolynomial
+
+
+@dataclass(frozen=True)
+class Sum:
+    """matrix x + vector, where no entry of x exceeds 1 and no entry of the result does. Shapes (k, j) and (k,)."""
+
+    matrix: Array
+    vector: Array
+
+
+@dataclass(frozen=True)
+class NormalLadder:
+    """h <- (inner of h) * (gate of z) on every rung but the last; there one pair of factors per output and unit.
+
+    Attributes:
+        rungs: (inner, gate) of all rungs but the last.
+        last: for each output the (inner, gate) whose products are summed; without rungs at all, gates alone.
+        sizes: what an output's sum is to be multiplied by. Shape (m,).
+    """
+
+    rungs: tuple[tuple[Sum, Sum], ...]
+    last: tuple[tuple[Sum | None, Sum], ...]
+    sizes: Array
+
+
+@dataclass(frozen=True)
+class NormalModel:
+    """The ladders of a model over inputs divided by ``scale``; their outputs' mean is the sum of all, plus ``offset``.
+
+    Attributes:
+        scale: largest size of each input. Shape (d,).
+        ladders: one for each member.
+        offset: added by whoever decrypts. Shape (m,).
+        sizes: what the sums are to be multiplied by. Shape (m,).
+        depth: rungs.
+    """
+
+    scale: Array
+    ladders: tuple[NormalLadder, ...]
+    offset: Array
+    sizes: Array
+    depth: int
+
+
+def normalized(model: ExportedModel) -> NormalModel:
+    """The model with every value inside divided by its proven size."""
+    box = input_box(model)
+    scale = np.maximum(box.size, 1e-12)
+    p = model.ladders
+    singles = [p[s] for s in range(len(p))]
+    sizes = np.sum([output_sizes(single, scale) for single in singles], 0) / len(singles)
+    # All ladders add to the same sums, so they share one size per output.
+    ladders = tuple(normal_ladder(single, scale, sizes * len(singles)) for single in singles)
+    return NormalModel(scale, ladders, p.offset.mean(0).numpy(), sizes, len(p.W))
+
+
+def output_sizes(p: LadderPolynomial, scale: Array) -> Array:
+    """Proven size of R h, the offset left out, summed over units. Shape (m,)."""
+    rungs = factors(p, scale)
+    unit = rungs[-1][2] if rungs else scale
+    return np.maximum(np.abs(p.readout.numpy()) @ unit, 1e-30)
+
+
+def factors(p: LadderPolynomial, scale: Array) -> list[tuple[Sum, Sum, Array]]:
+    """For each rung both factors, normalized, and the size of the unit that their product stands for."""
+    box = Interval(-np.ones_like(scale), np.ones_like(scale))
+    size, found = scale, []
+    for W, b, V, c in p.layers():
+        inner = shrunk(W.numpy() * size, b.numpy(), Interval(-np.ones_like(size), np.ones_like(size)))
+        gate = shrunk(V.numpy() * scale, c.numpy(), box)
+        size = inner[1] * gate[1]
+        found.append((inner[0], gate[0], size))
+    return found
+
+
+def shrunk(matrix: Array, vector: Array, x: Interval) -> tuple[Sum, Array]:
+    """Matrix x + vector divided by its proven size, and that size."""
+    size = np.maximum(affine_range(matrix, vector, x).size, 1e-30)
+    return Sum(matrix / size[:, None], vector / size), size
+
+
+def normal_ladder(p: LadderPolynomial, scale: Array, sizes: Array) -> NormalLadder:
+    """One ladder; its readout goes into the inner factors of the last rung, which saves a level."""
+    rungs = factors(p, scale)
+    readout = p.readout.numpy()
+    if not rungs:
+        last: tuple[tuple[Sum | None, Sum], ...] = tuple(
+            (None, Sum((readout[j] * scale / sizes[j])[None], np.zeros(1))) for j in range(len(readout))
+        )
+        return NormalLadder((), last, sizes)
+    inner, gate, size = rungs[-1]
+    share = readout * size / sizes[:, None]
+    last = tuple((Sum(inner.matrix * row[:, None], inner.vector * row), gate) for row in share)
+    return NormalLadder(tuple((u, g) for u, g, _ in rungs[:-1]), last, sizes)

@@ -1,0 +1,84 @@
+"""Ring size, modulus chain and scale, derived from the order of a ladder; 128-bit security throughout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LIMITS = {8192: 218, 16384: 438, 32768: 881}
+"""Bits of the whole modulus that keep 128 bits of security (homomorphicencryption.org), by ring size."""
+
+FEWEST, MOST = 25, 50
+"""Bits of a level: with fewer the noise takes over, and primes have at most 60."""
+
+MARGIN = 10
+"""By how many bits the first and the special prime are larger than a level's."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What both sides must agree on.
+
+    Attributes:
+        degree: ring size; half of it rows fit into one ciphertext.
+        bits: of a level: the scale is 2^bits.
+        levels: primes between the first and the special one.
+    """
+
+    degree: int
+    bits: int
+    levels: int
+
+    @property
+    def slots(self) -> int:
+        """Rows of one ciphertext."""
+        return self.degree // 2
+
+    @property
+    def scale(self) -> float:
+        """What an encrypted number is multiplied by."""
+        return 2.0**self.bits
+
+    @property
+    def chain(self) -> list[int]:
+        """Bits of every prime, the special one last."""
+        return [self.bits + MARGIN, *[self.bits] * self.levels, self.bits + MARGIN]
+
+    @property
+    def total_bits(self) -> int:
+        """Bits of the whole modulus."""
+        return sum(self.chain)
+
+
+def levels_of(depth: int) -> int:
+    """Levels that so many rungs need: one for weights, one for a product; the last product keeps its level.
+
+    >>> levels_of(2), levels_of(0)
+    (4, 1)
+    """
+    return max(1, 2 * depth)
+
+
+def candidates(depth: int) -> list[Parameters]:
+    """Parameters for a ladder of so many rungs, smallest ring first, as precise as each ring allows."""
+    levels, found = levels_of(depth), []
+    for degree, limit in LIMITS.items():
+        bits = min(MOST, (limit - 2 * MARGIN) // (levels + 2))
+        if bits >= FEWEST:
+            found.append(Parameters(degree, bits, levels))
+    if not found:
+        raise ValueError(
+            f"A ladder for encrypted rows must have an order of at most {largest_order()} for 128-bit security; got "
+            f"order {depth + 1}. Fit a lower order, or take polyladder.shallower."
+        )
+    return found
+
+
+def largest_order() -> int:
+    """The largest order that any ring allows.
+
+    >>> largest_order()
+    17
+    """
+    limit = max(LIMITS.values())
+    levels = (limit - 2 * MARGIN) // FEWEST - 2
+    return levels // 2 + 1

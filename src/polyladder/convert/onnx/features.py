@@ -1,0 +1,113 @@
+"""Elementary steps as operators. They are computed in double precision, whatever the ladders are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.steps import (
+    Affine,
+    Clip,
+    Fill,
+    IsCategory,
+    IsMissing,
+    Quantile,
+    Ramp,
+    Step,
+    YeoJohnson,
+)
+from polyladder.convert.onnx.graph import Graph
+
+DOUBLE = 11
+"""ONNX's number for float64."""
+
+
+def double(values: Any) -> np.ndarray[Any, Any]:
+    """A constant in double precision."""
+    return np.asarray(values, dtype=np.float64)
+
+
+def features(graph: Graph, model: ExportedModel, column: Callable[[int], str]) -> str:
+    """The inputs of the ladders. Shape (n, d), float64.
+
+    Args:
+        graph: to add to.
+        model: whose features they are.
+        column: the name of a column's values, of shape (n, 1), numbers in float64.
+    """
+    found: dict[int, str] = {}
+    parts = []
+    for feature in model.features:
+        if feature.column not in found:
+            found[feature.column] = column(feature.column)
+        value = found[feature.column]
+        for step in feature.steps:
+            value = apply(graph, step, value)
+        parts.append(value)
+    return graph("Concat", *parts, axis=1)
+
+
+def apply(graph: Graph, step: Step, x: str) -> str:
+    """One step."""
+    match step:
+        case Fill(value):
+            return graph("Where", graph("IsNaN", x), double([[value]]), x)
+        case Clip(low, high):
+            return held(graph, x, low, high)
+        case Affine(shift, scale):
+            return graph("Div", graph("Sub", x, double([[shift]])), double([[scale]]))
+        case Ramp(low, high):
+            share = graph("Div", graph("Sub", x, double([[low]])), double([[high - low]]))
+            return held(graph, share, 0.0, 1.0)
+        case YeoJohnson(power):
+            return yeo_johnson(graph, x, power)
+        case Quantile():
+            return quantile(graph, step, x)
+        case IsMissing():
+            return graph("Cast", graph("IsNaN", x), to=DOUBLE)
+        case IsCategory(category):
+            text = np.array([["" if category is None else category]], dtype=object)
+            return graph("Cast", graph("Equal", x, text), to=DOUBLE)
+
+
+def held(graph: Graph, x: str, low: float, high: float) -> str:
+    """X between two numbers; NaN stays NaN, which Clip does not promise."""
+    above = graph("Where", graph("Less", x, double([[low]])), double([[low]]), x)
+    return graph("Where", graph("Greater", above, double([[high]])), double([[high]]), above)
+
+
+def yeo_johnson(graph: Graph, x: str, power: float) -> str:
+    """The power transform."""
+    log = graph("Log", graph("Add", graph("Abs", x), double(1.0)))
+
+    def grown(rate: float) -> str:
+        if rate == 0:
+            return log
+        powers = graph("Exp", graph("Mul", log, double(rate)))
+        return graph("Div", graph("Sub", powers, double(1.0)), double(rate))
+
+    return graph("Where", graph("GreaterOrEqual", x, double(0.0)), grown(power), graph("Neg", grown(2 - power)))
+
+
+def quantile(graph: Graph, step: Quantile, x: str) -> str:
+    """A binary search for the knot below x, then the line behind it."""
+    count = len(step.knots)
+    rounds = max(1, math.ceil(math.log2(count)))
+    knots = graph.constant(double([*step.knots, *[np.inf] * (2**rounds - count)]))
+    lower = graph("Cast", graph("Mul", graph("Cast", graph("IsNaN", x), to=7), np.array(0)), to=7)
+    for half in reversed(range(rounds)):
+        candidate = graph("Add", lower, np.array(2**half))
+        reached = graph("GreaterOrEqual", x, graph("Gather", knots, candidate))
+        lower = graph("Where", reached, candidate, lower)
+    lower = graph("Min", lower, np.array(count - 2))
+    rise = np.subtract(step.before[1:], step.after[:-1]) / np.diff(step.knots)
+    start = graph("Gather", knots, lower)
+    run = graph("Mul", graph("Gather", double(rise), lower), graph("Sub", x, start))
+    line = graph("Add", graph("Gather", double(step.after), lower), run)
+    value = graph("Where", graph("Equal", x, start), graph("Gather", double(step.at), lower), line)
+    value = graph("Where", graph("LessOrEqual", x, double(step.knots[0])), double(step.at[0]), value)
+    return graph("Where", graph("GreaterOrEqual", x, double(step.knots[-1])), double(step.at[-1]), value)

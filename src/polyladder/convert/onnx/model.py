@@ -1,0 +1,105 @@
+"""An exported model as an ONNX model."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from polyladder.convert.exported.answers import Classes, Probit
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.steps import IsCategory
+from polyladder.convert.onnx.answers import answers
+from polyladder.convert.onnx.features import features
+from polyladder.convert.onnx.graph import OPSET, Graph
+
+ROWS = "rows"
+"""The input of a model whose columns are all numbers."""
+
+IR = 9
+"""The file format that belongs to the operator set."""
+
+Precision = Literal["float64", "float32"]
+
+
+def onnx_model(model: ExportedModel, dtype: Precision = "float64") -> Any:
+    """The ONNX model of a description; see `polyladder.to_onnx`.
+
+    Args:
+        model: to be rendered.
+        dtype: of inputs, ladders and outputs. Features are computed in double precision in either case.
+    """
+    try:
+        from onnx import checker, helper
+    except ImportError as error:
+        raise ImportError("to_onnx needs onnx. Install it with: pip install 'polyladder[onnx]'.") from error
+    refuse_empty_texts(model)
+    graph = Graph()
+    kind = {"float64": np.float64, "float32": np.float32}[dtype]
+    number = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    text = helper.np_dtype_to_tensor_dtype(np.dtype(object))
+    mixed = any(column.kind == "category" for column in model.columns)
+    inputs = {ROWS: (number, len(model.columns))}
+    if mixed:
+        inputs = {column.name: (text if column.kind == "category" else number, 1) for column in model.columns}
+    results = body(graph, model, kind, mixed)
+    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    label_kind = helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
+    for wanted, name in results.items():
+        graph.rename(name, wanted)
+    outputs = []
+    for wanted in results:
+        if wanted == "label":
+            words = not all(isinstance(label, int) for label in labels)
+            outputs.append(helper.make_tensor_value_info(wanted, text if words else label_kind, ["n"]))
+        else:
+            width = len(labels) or model.ladders.out_features
+            outputs.append(helper.make_tensor_value_info(wanted, number, ["n", width]))
+    made = helper.make_model(
+        helper.make_graph(
+            [helper.make_node(op, ins, outs, **attributes) for op, ins, outs, attributes in graph.nodes],
+            "ladder",
+            [helper.make_tensor_value_info(name, kind, ["n", width]) for name, (kind, width) in inputs.items()],
+            outputs,
+            [tensor(helper, name, values) for name, values in graph.constants.items()],
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR,
+        producer_name="polyladder",
+        doc_string=f"A ladder polynomial of order {model.ladders.order} for {model.name}.",
+    )
+    checker.check_model(made)
+    return made
+
+
+def body(graph: Graph, model: ExportedModel, kind: Any, mixed: bool, rows: str = ROWS) -> dict[str, str]:
+    """Everything between the inputs and the outputs; results by their names."""
+
+    def column(i: int) -> str:
+        if mixed and model.columns[i].kind == "category":
+            return model.columns[i].name
+        values = model.columns[i].name if mixed else graph("Gather", rows, np.array([i]), axis=1)
+        return values if kind is np.float64 else graph("Cast", values, to=11)
+
+    z = features(graph, model, column)
+    return answers(graph, model, z if kind is np.float64 else graph("Cast", z, to=1), kind)
+
+
+def tensor(helper: Any, name: str, values: Any) -> Any:
+    """A constant as ONNX stores it."""
+    from onnx import numpy_helper
+
+    if values.dtype == object:
+        texts = [str(v).encode() for v in values.ravel()]
+        return helper.make_tensor(name, helper.np_dtype_to_tensor_dtype(values.dtype), values.shape, texts)
+    return numpy_helper.from_array(np.ascontiguousarray(values), name)
+
+
+def refuse_empty_texts(model: ExportedModel) -> None:
+    """ONNX has no missing texts: the empty one stands for them, so it cannot be a category too."""
+    for feature in model.features:
+        if feature.steps and feature.steps[-1] == IsCategory(""):
+            raise ValueError(
+                f"Column {model.columns[feature.column].name!r} must not have the empty text as a category for ONNX, "
+                "where it stands for a missing value. Rename the category and fit again."
+            )

@@ -1,0 +1,1 @@
+"""Exported models as source text, one language per file."""

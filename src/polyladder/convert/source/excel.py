@@ -1,0 +1,189 @@
+"""A model as cells of a spreadsheet, for small ones: a CSV file whose second line holds formulas to be filled down."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.steps import (
+    Affine,
+    Clip,
+    Fill,
+    IsCategory,
+    IsMissing,
+    Quantile,
+    Ramp,
+    Step,
+    YeoJohnson,
+)
+from polyladder.convert.source.text import Source
+
+COLUMNS = 16_384
+"""Columns of a sheet of Excel."""
+
+LENGTH = 8_192
+"""Characters of a formula of Excel."""
+
+
+def excel_source(model: ExportedModel) -> Source:
+    """The CSV text: a header, and one line with empty cells for the inputs and formulas for everything else.
+
+    Fill in the inputs, or paste rows of data below and fill the formulas down. An empty cell is a missing value.
+    Spreadsheets keep 15 digits of a constant: results agree with `predict` to about 1e-9 of the size of the outputs.
+
+    Args:
+        model: to be rendered; not a posterior, nor one with quantiles or with more cells than a sheet has columns.
+    """
+    if isinstance(model.answer, Posterior | Probit):
+        raise ValueError("A spreadsheet must have one ladder per cell; a posterior has too many. Use 'c' or to_onnx.")
+    sheet = Sheet()
+    columns = [sheet.add(column.name, "") for column in model.columns]
+    z = []
+    for i, feature in enumerate(model.features):
+        value = columns[feature.column]
+        for step in feature.steps:
+            value = step_text(step, value)
+        z.append(sheet.add(f"z{i + 1}", f"={value}"))
+    outputs = ladders(sheet, model, z)
+    match model.answer:
+        case Numbers(guard):
+            final_numbers(sheet, model, outputs, guard)
+        case Classes(labels, link):
+            final_classes(sheet, model, outputs, labels, link)
+    return Source(sheet.text())
+
+
+class Sheet:
+    """Columns of a sheet, the header in the first line and a formula, or nothing, in the second."""
+
+    def __init__(self) -> None:
+        self.header: list[str] = []
+        self.cells: list[str] = []
+
+    def add(self, name: str, formula: str) -> str:
+        """A new column; its cell in the second line, such as AB2."""
+        if len(self.header) >= COLUMNS:
+            raise ValueError(f"A sheet must have at most {COLUMNS:,} columns; the model needs more. Use 'sql' or 'c'.")
+        if len(formula) > LENGTH:
+            raise ValueError(
+                f"A formula must have at most {LENGTH:,} characters; {name} has {len(formula):,}. Use 'sql' or 'c'."
+            )
+        # A name that begins like a formula would be taken for one.
+        self.header.append(f" {name}" if name[:1] in ("=", "+", "-", "@") else name)
+        self.cells.append(formula)
+        return f"{letters(len(self.header))}2"
+
+    def text(self) -> str:
+        """The CSV text."""
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([self.header, self.cells])
+        return out.getvalue()
+
+
+def letters(position: int) -> str:
+    """The letters of a column, counted from 1.
+
+    >>> letters(1), letters(27), letters(702)
+    ('A', 'AA', 'ZZ')
+    """
+    found = ""
+    while position:
+        position, rest = divmod(position - 1, 26)
+        found = chr(65 + rest) + found
+    return found
+
+
+def number(value: float) -> str:
+    """A constant; negative ones in brackets, as -2^2 is 4 in a spreadsheet."""
+    return f"({value:.17g})" if value < 0 else f"{value:.17g}"
+
+
+def step_text(step: Step, x: str) -> str:
+    """One step as an expression of x."""
+    match step:
+        case Fill(value):
+            return f"IF(ISBLANK({x}),{number(value)},{x})"
+        case Clip(low, high):
+            return f"MIN(MAX({x},{number(low)}),{number(high)})"
+        case Affine(shift, scale):
+            return f"(({x})-{number(shift)})/{number(scale)}"
+        case Ramp(low, high):
+            return f"MIN(MAX((({x})-{number(low)})/{number(high - low)},0),1)"
+        case YeoJohnson(power):
+            return yeo_johnson(x, power)
+        case IsMissing():
+            return f"IF(ISBLANK({x}),1,0)"
+        case IsCategory(category):
+            # EXACT tells upper from lower case, which = does not.
+            quoted = (category or "").replace('"', '""')
+            return f"IF(ISBLANK({x}),1,0)" if category is None else f'IF(EXACT({x},"{quoted}"),1,0)'
+        case Quantile():
+            raise ValueError("features='quantile' must not be used for a spreadsheet: a column has too many pieces.")
+
+
+def yeo_johnson(x: str, power: float) -> str:
+    """The power transform."""
+    up = f"LN(1+({x}))" if power == 0 else f"((1+({x}))^{number(power)}-1)/{number(power)}"
+    other = 2 - power
+    down = f"-LN(1-({x}))" if other == 0 else f"(1-(1-({x}))^{number(other)})/{number(other)}"
+    return f"IF(({x})>=0,{up},{down})"
+
+
+def product_sum(weights: list[float], cells: list[str], constant: float) -> str:
+    """Constant + weights times cells."""
+    terms = [f"{number(w)}*{cell}" for w, cell in zip(weights, cells, strict=True) if w != 0]
+    return "+".join([*terms, number(constant)])
+
+
+def ladders(sheet: Sheet, model: ExportedModel, z: list[str]) -> list[str]:
+    """One cell per unit, and one for the mean of each output."""
+    p = model.ladders
+    last = []
+    for s in range(len(p)):
+        h = z
+        for l, (W, b, V, c) in enumerate(p.layers()):
+            units = []
+            for i in range(W.shape[-2]):
+                u = product_sum(W[s, i].tolist(), h, b[s, i].item())
+                gate = product_sum(V[s, i].tolist(), z, c[s, i].item())
+                units.append(sheet.add(f"h{s + 1}_{l + 1}_{i + 1}", f"=({u})*({gate})"))
+            h = units
+        last.append(h)
+    outputs = []
+    for j in range(p.out_features):
+        each = [
+            sheet.add(f"f{s + 1}_{j + 1}", "=" + product_sum(p.readout[s, j].tolist(), last[s], p.offset[s, j].item()))
+            for s in range(len(p))
+        ]
+        outputs.append(sheet.add(f"f_{j + 1}", f"=({'+'.join(each)})/{len(p)}"))
+    return outputs
+
+
+def final_numbers(sheet: Sheet, model: ExportedModel, outputs: list[str], guard: Guard | None) -> None:
+    """The predictions, guarded."""
+    for j, (name, cell) in enumerate(zip(model.answer_names, outputs, strict=True)):
+        held = cell if guard is None else f"MIN(MAX({cell},{number(guard[0][j])}),{number(guard[1][j])})"
+        sheet.add(name, f"={held}")
+
+
+def final_classes(
+    sheet: Sheet, model: ExportedModel, outputs: list[str], labels: tuple[object, ...], link: str
+) -> None:
+    """Probabilities, then the best label."""
+    scores = outputs
+    if link == "one-versus-rest":
+        scores = [sheet.add(f"s_{j + 1}", f"=MIN({f},0)-LN(1+EXP(-ABS({f})))") for j, f in enumerate(outputs)]
+    elif len(outputs) == 1:
+        scores = [sheet.add("s_1", "=0*" + outputs[0]), outputs[0]]
+    # Powers of e relative to the largest, which no cell can overflow.
+    top = sheet.add("top", f"=MAX({','.join(scores)})")
+    powers = [sheet.add(f"e_{j + 1}", f"=EXP({score}-{top})") for j, score in enumerate(scores)]
+    total = "+".join(powers)
+    cells = [sheet.add(n, f"={e}/({total})") for n, e in zip(model.answer_names, powers, strict=True)]
+    quoted = ['"' + str(label).replace('"', '""') + '"' if isinstance(label, str) else repr(label) for label in labels]
+    best = quoted[-1]
+    for cell, name in zip(cells[-2::-1], quoted[-2::-1], strict=True):
+        best = f"IF({cell}=MAX({','.join(cells)}),{name},{best})"
+    sheet.add("prediction", f"={best}")

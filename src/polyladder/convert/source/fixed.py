@@ -1,0 +1,192 @@
+"""A model as C99 that computes with integers alone: word lengths and error from proven ranges."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from polyladder.convert.exported.answers import Guard, Numbers
+from polyladder.convert.exported.model import ExportedModel, identifier
+from polyladder.convert.exported.ranges import Array, Interval, input_box, ladder_ranges
+from polyladder.convert.exported.steps import Clip, Ramp
+from polyladder.convert.source.c import comment
+from polyladder.convert.source.fixed_point import (
+    Fixed,
+    affine,
+    bits_after_point,
+    error_of_product,
+    integers,
+)
+from polyladder.convert.source.fixed_steps import Column, features_text
+from polyladder.convert.source.text import Source
+from polyladder.polynomial.ladder import LadderPolynomial
+
+ROUNDED = """
+static wide rounded(wide x, int n)
+{
+    wide half;
+    if (n <= 0) return x * ((wide)1 << -n);
+    half = (wide)1 << (n - 1);
+    return x >= 0 ? (x + half) >> n : -((-x + half) >> n);
+}
+"""
+
+
+def fixed_source(
+    model: ExportedModel,
+    name: str = "ladder",
+    bits: Literal[16, 32] = 32,
+    ranges: Sequence[tuple[float, float]] | None = None,
+) -> Source:
+    """The source and its header; ``source.bound`` is the proven largest difference to the exact model.
+
+    Every number lies in a word of ``bits`` bits, with as many of them behind the point as its proven range leaves;
+    sums and products are taken in words of twice the length. A row holds, for each column, the value times a power of
+    two that the header states, rounded; a missing number is the smallest word. The bound includes that rounding.
+
+    Args:
+        model: of numbers, each column held to a range, by clipping or ramps.
+        name: prefix of the public function.
+        bits: of a word.
+        ranges: (low, high) of each column of a model that does not hold its columns itself, such as a bare ladder.
+    """
+    if name != identifier(name):
+        raise ValueError(f"name must be an identifier of C; got {name!r}. Use {identifier(name)!r}.")
+    if bits not in (16, 32):
+        raise ValueError(f"bits must be 16 or 32; got {bits!r}.")
+    answer = model.answer
+    if not isinstance(answer, Numbers):
+        raise ValueError("Fixed point must have a model of numbers; links of classes and posteriors are not integer.")
+    if ranges is not None:
+        model = held(model, ranges)
+    box = input_box(model)
+    columns = [column_of(model, i, bits) for i in range(len(model.columns))]
+    steps, inputs = features_text(model, columns, box, bits)
+    tables, body, outputs = ladders_text(model.ladders, inputs, box, bits)
+    guard_lines, bound = guarded(answer.guard, outputs)
+    head = header(model, name, bits, columns, outputs, bound)
+    text = [
+        f"/* {comment(head.splitlines()[0].strip('/* '))} */",
+        "#include <stdint.h>",
+        f"\ntypedef int{bits}_t word;\ntypedef int{2 * bits}_t wide;\n",
+        f"void {name}_predict(const word *row, word *answers);",
+        ROUNDED,
+        *tables,
+        f"\nvoid {name}_predict(const word *row, word *answers)",
+        "{",
+        f"    wide z[{len(model.features)}], f[{len(outputs)}], x, sum;",
+        "    int i, j;",
+        *steps,
+        *body,
+        *guard_lines,
+        f"    for (i = 0; i < {len(outputs)}; i++) answers[i] = (word)f[i];",
+        "}",
+        "",
+    ]
+    return Source("\n".join(text), head, tuple(bound))
+
+
+def held(model: ExportedModel, ranges: Sequence[tuple[float, float]]) -> ExportedModel:
+    """The model with every number held to a range first."""
+    if len(ranges) != len(model.columns) or not all(low < high for low, high in ranges):
+        raise ValueError(f"ranges must hold (low, high) for each of {len(model.columns)} columns; got {ranges!r}.")
+    features = tuple(
+        dataclasses.replace(f, steps=(Clip(*ranges[f.column]), *f.steps))
+        if model.columns[f.column].kind == "number"
+        else f
+        for f in model.features
+    )
+    return dataclasses.replace(model, features=features)
+
+
+def column_of(model: ExportedModel, position: int, bits: int) -> Column:
+    """How a column is scaled: so that the range that it is held to just fits into a word."""
+    column = model.columns[position]
+    edges = [
+        edge
+        for feature in model.features
+        if feature.column == position
+        for step in feature.steps
+        if isinstance(step, Clip | Ramp)
+        for edge in (step.low, step.high)
+    ]
+    if column.kind == "category" or not edges:
+        return Column(column, 0)
+    return Column(column, bits_after_point(max(map(abs, edges)), bits))
+
+
+def ladders_text(p: LadderPolynomial, z: Fixed, box: Interval, bits: int) -> tuple[list[str], list[str], Fixed]:
+    """Tables, statements, and what the outputs are: the mean over the ladders, written to f."""
+    tables: list[str] = []
+    body: list[str] = []
+    m, count = p.out_features, len(p)
+    # All ladders add to the same outputs, so these share one scale.
+    total = sum(ladder_ranges(p[s], box)[1].size for s in range(count)) / count
+    point = bits_after_point(float(np.max(total)), bits)
+    error: Array = np.full(m, 0.0)
+    body.append(f"    for (i = 0; i < {m}; i++) f[i] = 0;")
+    for s in range(count):
+        single = p[s]
+        rungs, _ = ladder_ranges(single, box)
+        h, before = z, "z"
+        for l, ((W, b, V, c), rung) in enumerate(zip(single.layers(), rungs, strict=True)):
+            k = len(rung.product.low)
+            made, lines, u = affine(f"{s}_{l}w", W.numpy(), b.numpy(), h, rung.inner, before, "u", bits)
+            gates, more, g = affine(f"{s}_{l}v", V.numpy(), c.numpy(), z, rung.gate, "z", "g", bits)
+            to = bits_after_point(float((rung.product.size).max()), bits)
+            shift = u.point + g.point - to
+            body += ["    {", f"    wide u[{k}], g[{k}];", *lines, *more]
+            body += [f"    for (i = 0; i < {k}; i++) h{s}_{l}[i] = rounded(u[i] * g[i], {shift});", "    }"]
+            body.insert(0, f"    wide h{s}_{l}[{k}];")
+            tables += [*made, *gates]
+            h = Fixed(to, rung.product.size, error_of_product(u, g) + 2.0 ** -(to + 1))
+            before = f"h{s}_{l}"
+        made, lines, part = affine(
+            f"{s}_r", single.readout.numpy() / count, single.offset.numpy() / count, h, None, before, "f", bits, point
+        )
+        tables += made
+        body += lines
+        error = error + part.error
+    return tables, body, Fixed(point, np.asarray(total), error)
+
+
+def guarded(guard: Guard | None, outputs: Fixed) -> tuple[list[str], Array]:
+    """Statements that hold outputs to the guard's range, and the error of what is given."""
+    bound = outputs.error
+    if guard is None:
+        return [], bound
+    low, high = (integers(side, outputs.point) for side in guard)
+    lines = []
+    for j, (a, b) in enumerate(zip(low, high, strict=True)):
+        lines.append(f"    if (f[{j}] < {a}) f[{j}] = {a};")
+        lines.append(f"    if (f[{j}] > {b}) f[{j}] = {b};")
+    return lines, np.maximum(bound, 2.0 ** -(outputs.point + 1))
+
+
+def header(model: ExportedModel, name: str, bits: int, columns: list[Column], outputs: Fixed, bound: Array) -> str:
+    """The header, with the scale of every column and of the answers."""
+    lines = [f"A ladder polynomial of order {model.ladders.order} in integers of {bits} bits. A row holds:"]
+    for i, column in enumerate(columns):
+        kind = "code of the text" if column.column.kind == "category" else f"value * 2^{column.point}, rounded"
+        lines.append(f"   {i}  {column.column.name}: {kind}")
+    lines.append(f"A missing number is the smallest word. Answers are to be multiplied by 2^{-outputs.point}.")
+    lines.append("Proven largest error of each: " + ", ".join(f"{v:.3g}" for v in bound) + ".")
+    upper = name.upper()
+    return "\n".join(
+        [
+            f"/* {comment(chr(10).join(lines))} */",
+            f"#ifndef {upper}_H",
+            f"#define {upper}_H",
+            "#include <stdint.h>",
+            f"#define {upper}_COLUMNS {len(columns)}",
+            f"#define {upper}_ANSWERS {len(outputs)}",
+            f"#define {upper}_ANSWER_EXPONENT ({-outputs.point})",
+            f"static const int {name}_column_exponents[] = {{{', '.join(str(-c.point) for c in columns)}}};",
+            f"void {name}_predict(const int{bits}_t *row, int{bits}_t *answers);",
+            "#endif",
+            "",
+        ]
+    )

@@ -1,0 +1,103 @@
+"""Elementary steps with integers alone."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyladder.convert.exported.model import ExportedColumn, ExportedModel
+from polyladder.convert.exported.ranges import Interval
+from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Ramp, Step
+from polyladder.convert.source.fixed_point import Fixed, bits_after_point, constant
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and how many bits of its values lie behind the point."""
+
+    column: ExportedColumn
+    point: int
+
+
+@dataclass
+class Value:
+    """The number x on its way: bits behind its point, largest size and error."""
+
+    point: int
+    size: float
+    error: float
+
+
+def features_text(model: ExportedModel, columns: list[Column], box: Interval, bits: int) -> tuple[list[str], Fixed]:
+    """Statements that write the inputs of the ladders to z, and what those are."""
+    # One scale for all of them, as one sum reads them all.
+    point = bits_after_point(float(box.size.max()), bits)
+    lines: list[str] = []
+    errors = []
+    for at, feature in enumerate(model.features):
+        column = columns[feature.column]
+        value = Value(column.point, math.inf, 2.0 ** -(column.point + 1))
+        lines.append(f"    x = row[{feature.column}];")
+        for step in feature.steps:
+            lines += step_lines(step, value, column, f"row[{feature.column}]", bits)
+        lines.append(f"    z[{at}] = rounded(x, {value.point - point});")
+        errors.append(value.error + (2.0 ** -(point + 1) if value.point > point else 0.0))
+    return lines, Fixed(point, box.size, np.array(errors))
+
+
+def step_lines(step: Step, value: Value, column: Column, row: str, bits: int) -> list[str]:
+    """Statements of one step about x; ``value`` is brought up to date."""
+    missing = f"{row} == INT{bits}_MIN"
+    match step:
+        case Fill(filled):
+            value.error = max(value.error, 2.0 ** -(value.point + 1))
+            return [f"    if ({missing}) x = {constant(round(math.ldexp(filled, value.point)))};"]
+        case Clip(low, high):
+            return clip(value, low, high)
+        case Affine(shift, scale):
+            return affine(value, shift, scale, bits)
+        case Ramp(low, high):
+            return [*clip(value, low, high), *affine(value, low, high - low, bits)]
+        case IsMissing():
+            value.point, value.size, value.error = 0, 1.0, 0.0
+            return [f"    x = {missing} ? 1 : 0;"]
+        case IsCategory(category):
+            value.point, value.size, value.error = 0, 1.0, 0.0
+            return [f"    x = x == {column.column.categories.index(category)} ? 1 : 0;"]
+        case _:
+            raise ValueError(
+                f"Fixed point must have features of few linear pieces; {type(step).__name__} is not of that kind. "
+                "Fit with features='standard'."
+            )
+
+
+def clip(value: Value, low: float, high: float) -> list[str]:
+    """Hold x; the thresholds are rounded as well."""
+    a, b = (constant(round(math.ldexp(v, value.point))) for v in (low, high))
+    # Clipping to other thresholds changes a number by at most the change of the number or of the thresholds.
+    value.error = max(value.error, 2.0 ** -(value.point + 1))
+    value.size = max(abs(low), abs(high))
+    return [f"    x = x < {a} ? {a} : x > {b} ? {b} : x;"]
+
+
+def affine(value: Value, shift: float, scale: float, bits: int) -> list[str]:
+    """(x - shift) / scale: the difference first, which is exact, then one multiplication."""
+    moved = round(math.ldexp(shift, value.point))
+    error = value.error + abs(math.ldexp(moved, -value.point) - shift)
+    size = value.size + abs(shift) + error
+    # The factor fills what the difference leaves of a double word.
+    reach = math.ceil(math.log2(max(math.ldexp(size, value.point), 1.0))) + 1
+    weight = bits_after_point(abs(1 / scale), min(bits, 2 * bits - 2 - reach))
+    factor = round(math.ldexp(1 / scale, weight))
+    lost = abs(math.ldexp(factor, -weight) - 1 / scale)
+    value.error = (error * abs(math.ldexp(factor, -weight)) + size * lost) * (1 + 1e-9)
+    value.size = size / abs(scale)
+    lines = [f"    x = (x - {constant(moved)}) * {constant(factor)};"]
+    fits = bits_after_point(value.size, bits)
+    if value.point + weight > fits:
+        lines.append(f"    x = rounded(x, {value.point + weight - fits});")
+        value.error += 2.0 ** -(fits + 1)
+    value.point = min(value.point + weight, fits)
+    return lines

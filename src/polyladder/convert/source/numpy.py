@@ -1,0 +1,238 @@
+"""A model as a Python module that needs nothing but NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.steps import (
+    Affine,
+    Clip,
+    Fill,
+    IsCategory,
+    IsMissing,
+    Quantile,
+    Ramp,
+    Step,
+    YeoJohnson,
+)
+from polyladder.convert.source.text import Source
+
+HEAD = '''"""{title}
+
+predict(rows) takes a mapping from names to columns (a data frame is one){or_array}.
+{gives} Numbers that are missing are NaN{texts}.
+"""
+
+import math
+
+import numpy as np
+
+COLUMNS = {columns}
+ANSWERS = {answers}
+{labels}
+
+def _number(rows, i):
+    found = rows[COLUMNS[i]] if hasattr(rows, "keys") else np.asarray(rows)[:, i]
+    return np.array(found, dtype=np.float64)
+
+
+def _text(rows, i):
+    found = rows[COLUMNS[i]] if hasattr(rows, "keys") else np.asarray(rows, dtype=object)[:, i]
+    return np.array([None if v is None or v != v else str(v) for v in found], dtype=object)
+
+'''
+
+QUANTILE = """
+def _quantile(x, knots, before, at, after):
+    knots, before, at, after = map(np.array, (knots, before, at, after))
+    i = np.clip(np.searchsorted(knots, x, "right") - 1, 0, len(knots) - 2)
+    share = (x - knots[i]) / (knots[i + 1] - knots[i])
+    y = after[i] + (before[i + 1] - after[i]) * share
+    y = np.where(x == knots[i], at[i], y)
+    y = np.where(x >= knots[-1], at[-1], np.where(x <= knots[0], at[0], y))
+    return np.where(np.isnan(x), x, y)
+
+"""
+
+YEO_JOHNSON = """
+def _yeo_johnson(x, power):
+    log = np.log1p(np.abs(x))
+    up = log if abs(power) < 2.220446049250313e-16 else np.expm1(power * log) / power
+    down = -log if abs(power - 2) <= 2.220446049250313e-16 else -np.expm1((2 - power) * log) / (2 - power)
+    return np.where(x >= 0, up, down)
+
+"""
+
+LADDERS = '''
+def outputs(z):
+    """Outputs of every ladder. Shape (ladders, n, outputs)."""
+    h = z
+    for W, b, V, c in zip(_W, _B, _V, _C):
+        h = (h @ W + b) * (z @ V + c)
+    return h @ _READOUT + _OFFSET
+
+'''
+
+PROBIT = """
+_erfc = np.frompyfunc(math.erfc, 1, 1)
+
+
+def _phi(x):
+    return (0.5 * _erfc(-x / math.sqrt(2.0))).astype(np.float64)
+
+
+def _probit(f):
+    if f.shape[-1] == 1:
+        f = np.clip(f, -{surest!r}, {surest!r})
+        return _phi(np.concatenate([-f, f], -1))
+    f = np.maximum(f - f.max(-1, keepdims=True), -{surest!r})
+    margin = f[..., :, None] - f[..., None, :]
+    others = ~np.eye(f.shape[-1], dtype=bool)
+    total = sum(w * np.where(others, _phi(margin + t), 1.0).prod(-1) for t, w in zip(_NODES, _SHARES))
+    return total / total.sum(-1, keepdims=True)
+
+"""
+
+
+def numpy_source(model: ExportedModel) -> Source:
+    """The module. It agrees with `predict` to rounding: 1e-12 of the size of the outputs."""
+    kinds = {type(step) for feature in model.features for step in feature.steps}
+    texts = any(column.kind == "category" for column in model.columns)
+    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    gives = "It gives an array with one row per row: " + ", ".join(model.answer_names) + "."
+    head = HEAD.format(
+        title=f"A ladder polynomial of order {model.ladders.order} for {printable(model.name)}.",
+        or_array=", or an array of columns in the order of COLUMNS",
+        gives=printable(gives),
+        texts=", texts None" if texts else "",
+        columns=repr([column.name for column in model.columns]),
+        answers=repr(list(model.answer_names)),
+        labels=f"LABELS = {list(labels)!r}\n" if labels else "",
+    )
+    parts = [head]
+    parts += [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)
+    parts += [features_text(model), weights_text(model), LADDERS, answer_text(model)]
+    return Source("\n".join(parts).replace("\n\n\n\n", "\n\n\n"))
+
+
+def printable(text: str) -> str:
+    """Text that cannot end a docstring."""
+    return text.replace("\\", "\\\\").replace('"""', "'''")
+
+
+def features_text(model: ExportedModel) -> str:
+    """The function from rows to inputs of the ladders."""
+    lines = ["def features(rows):", '    """Inputs of the ladders. Shape (n, inputs)."""']
+    used = sorted({feature.column for feature in model.features})
+    for i in used:
+        kind = "_number" if model.columns[i].kind == "number" else "_text"
+        lines.append(f"    x{i} = {kind}(rows, {i})")
+    lines.append(f"    z = np.empty((len(x{used[0]}), {len(model.features)}))")
+    for at, feature in enumerate(model.features):
+        value = f"x{feature.column}"
+        for step in feature.steps:
+            value = step_text(step, value)
+        lines.append(f"    z[:, {at}] = {value}")
+    return "\n".join([*lines, "    return z", "", ""])
+
+
+def step_text(step: Step, x: str) -> str:
+    """One step as an expression of x."""
+    match step:
+        case Fill(value):
+            return f"np.where(np.isnan({x}), {value!r}, {x})"
+        case Clip(low, high):
+            return f"np.clip({x}, {low!r}, {high!r})"
+        case Affine(shift, scale):
+            return f"({x} - {shift!r}) / {scale!r}"
+        case Ramp(low, high):
+            return f"np.clip(({x} - {low!r}) / {high - low!r}, 0.0, 1.0)"
+        case YeoJohnson(power):
+            return f"_yeo_johnson({x}, {power!r})"
+        case Quantile(knots, before, at, after):
+            return f"_quantile({x}, {list(knots)}, {list(before)}, {list(at)}, {list(after)})"
+        case IsMissing():
+            return f"np.isnan({x})"
+        case IsCategory(category):
+            return f"{x} == {category!r}" if category is not None else f"np.equal({x}, None)"
+
+
+def array(values: Any) -> str:
+    """Numbers as Python reads them back, bit for bit."""
+    return repr(np.asarray(values, dtype=np.float64).tolist())
+
+
+def weights_text(model: ExportedModel) -> str:
+    """The weights, matrices transposed: rows times matrix."""
+    p = model.ladders
+    lists = {"_W": p.W, "_V": p.V}
+    lines = [
+        f"{name} = [np.array(w) for w in {[w.mT.tolist() for w in matrices]!r}]" for name, matrices in lists.items()
+    ]
+    for name, vectors in {"_B": p.b, "_C": p.c}.items():
+        lines.append(f"{name} = [np.array(w) for w in {[w.unsqueeze(1).tolist() for w in vectors]!r}]")
+    lines.append(f"_READOUT = np.array({array(p.readout.mT)})")
+    lines.append(f"_OFFSET = np.array({array(p.offset.unsqueeze(1))})")
+    return "\n".join(lines) + "\n"
+
+
+def answer_text(model: ExportedModel) -> str:
+    """The function `predict`."""
+    answer = model.answer
+    start = 'def predict(rows):\n    """Answers for rows. Shape (n, answers)."""\n'
+    match answer:
+        case Numbers(guard):
+            held = "y" if guard is None else f"np.clip(y, {list(guard[0])!r}, {list(guard[1])!r})"
+            return f"{start}    y = outputs(features(rows)).mean(0)\n    return {held}\n"
+        case Classes(_, link):
+            lines = ["    s = outputs(features(rows)).mean(0)"]
+            if model.ladders.out_features == 1:
+                lines.append("    s = np.concatenate([np.zeros_like(s), s], 1)")
+            if link == "one-versus-rest":
+                lines.append("    s = np.minimum(s, 0.0) - np.log1p(np.exp(-np.abs(s)))")
+            lines += ["    e = np.exp(s - s.max(1, keepdims=True))", "    return e / e.sum(1, keepdims=True)", ""]
+            return start + "\n".join(lines)
+        case Posterior():
+            return posterior_text(answer, start)
+        case Probit(_, surest, nodes, weights):
+            numbers = f"_NODES = {array(nodes)}\n_SHARES = {array(weights)}\n"
+            helper = PROBIT.format(surest=surest)
+            return f"{numbers}{helper}\n{start}    return _probit(outputs(features(rows))).mean(0)\n"
+
+
+def posterior_text(answer: Posterior, start: str) -> str:
+    """Lower median and standard deviation over the believed draws."""
+    lines = [f"_VARIANCE = np.array({array(answer.variance[:, None])})"]
+    if answer.slopes.shape[-1]:
+        lines.append(f"_SLOPES = np.array({array(answer.slopes.swapaxes(1, 2))})")
+    lines += ["", "", start.rstrip("\n"), "    z = features(rows)", "    f = outputs(z)"]
+    if answer.guard is not None:
+        low, high = (list(side) for side in answer.guard)
+        lines.append(f"    low, high = np.array({low!r}), np.array({high!r})")
+        lines.append("    inside = ((f >= low) & (f <= high)).all(-1, keepdims=True)")
+        lines.append("    inside |= ~inside.any(0)")
+        lines.append("    f = np.clip(f, low, high)")
+    else:
+        lines.append("    inside = np.ones(f.shape[:2] + (1,), dtype=bool)")
+    noise = "_VARIANCE"
+    if answer.slopes.shape[-1]:
+        lines.append("    x = np.clip(z, -3.0, 3.0)")
+        lines.append("    raw = np.concatenate([x, (x * x - 1.0) / 2.0], 1) @ _SLOPES")
+        noise += f" * np.exp(-{answer.tilt!r} * np.tanh(raw / {answer.tilt!r}))"
+    return "\n".join(
+        [
+            *lines,
+            "    count = inside.sum(0)",
+            "    ranked = np.sort(np.where(inside, f, np.inf), 0)",
+            "    median = np.take_along_axis(ranked, ((count - 1) // 2)[None].repeat(f.shape[-1], 2), 0)[0]",
+            "    mean = np.where(inside, f, 0.0).sum(0) / count",
+            f"    noise = np.where(inside, {noise}, 0.0).sum(0) / count",
+            "    spread = np.where(inside, (f - mean) ** 2, 0.0).sum(0) / count",
+            "    return np.concatenate([median, np.sqrt(spread + noise)], 1)",
+            "",
+        ]
+    )

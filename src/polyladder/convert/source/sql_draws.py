@@ -1,0 +1,99 @@
+"""The query of a posterior: draws are rows of a table of weights, joined with the rows of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from polyladder.convert.exported.answers import Posterior
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.source.sql_words import balanced, held, number, quoted
+
+
+def draws_query(model: ExportedModel, answer: Posterior, features: str, key: str) -> str:
+    """Lower median and standard deviation over the believed draws of every row."""
+    p, m = model.ladders, model.ladders.out_features
+    variance, slopes = torch.as_tensor(answer.variance), torch.as_tensor(answer.slopes)
+    blocks = [t for layer in p.layers() for t in layer] + [p.readout, p.offset, variance, slopes]
+    weights = torch.cat([t.reshape(len(p), -1) for t in blocks], 1).tolist()
+    names = [f"w{i}" for i in range(len(weights[0]))]
+    values = ",\n    ".join(f"({s}, {', '.join(map(number, row))})" for s, row in enumerate(weights))
+    # As a SELECT with casts: PostgreSQL would take plain constants for decimals and compute with hundreds of digits.
+    cast = ", ".join(f"CAST({name} AS DOUBLE PRECISION) AS {name}" for name in names)
+    given = f"given(s, {', '.join(names)}) AS (VALUES\n    {values}\n)"
+    parts = [features, given, f"draws AS MATERIALIZED (SELECT s, {cast} FROM given)"]
+    parts += rungs(model, iter(names), answer)
+    parts += judged(answer, m)
+    shown = [f"MAX(CASE WHEN 2 * r{j} IN (n, n + 1) THEN c{j} END)" for j in range(m)]
+    shown += [f"SQRT(AVG((c{j} - m{j}) * (c{j} - m{j})) + AVG(v{j}))" for j in range(m)]
+    columns = ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(shown, model.answer_names, strict=True))
+    return "WITH " + ",\n".join(parts) + f"\nSELECT k AS {key}, {columns}\nFROM ranked\nGROUP BY k\nORDER BY k;\n"
+
+
+def rungs(model: ExportedModel, names: Iterator[str], answer: Posterior) -> list[str]:
+    """One expression per rung, over all pairs of rows and draws."""
+    p = model.ladders
+    inputs = [f"z{i}" for i in range(p.in_features)]
+    before, source, parts = inputs, "features CROSS JOIN draws", []
+
+    def sums(matrix: list[list[str]], vector: list[str], constants: list[str]) -> list[str]:
+        return [
+            balanced([*(f"{w} * {x}" for w, x in zip(row, vector, strict=True)), c])
+            for row, c in zip(matrix, constants, strict=True)
+        ]
+
+    def take(rows: int, columns: int) -> list[list[str]]:
+        return [[next(names) for _ in range(columns)] for _ in range(rows)]
+
+    for l, k in enumerate(p.hidden):
+        W, (b,), V, (c,) = take(k, len(before)), take(1, k), take(k, len(inputs)), take(1, k)
+        units = zip(sums(W, before, b), sums(V, inputs, c), strict=True)
+        columns = ", ".join(f"({u}) * ({g}) AS h{l}_{i}" for i, (u, g) in enumerate(units))
+        carried = ", ".join(["k", "s", *inputs])
+        parts.append(f"rung_{l + 1} AS MATERIALIZED (\n  SELECT {carried}, {columns}\n  FROM {source}\n)")
+        # The weights are joined anew at each rung: carried along, they would be copied for every row.
+        before, source = [f"h{l}_{i}" for i in range(k)], f"rung_{l + 1} JOIN draws USING (s)"
+    m = p.out_features
+    readout, (offset,), (variance,) = take(m, len(before)), take(1, m), take(1, m)
+    noise = tilted(variance, take(m, answer.slopes.shape[-1]), inputs, answer)
+    shown = [f"{f} AS f{j}" for j, f in enumerate(sums(readout, before, offset))]
+    shown += [f"{v} AS v{j}" for j, v in enumerate(noise)]
+    return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k, {', '.join(shown)}\n  FROM {source}\n)"]
+
+
+def tilted(variance: list[str], slopes: list[list[str]], inputs: list[str], answer: Posterior) -> list[str]:
+    """The noise's variance at a row, one expression per output."""
+    if not answer.slopes.shape[-1]:
+        return variance
+    x = [held(z, "-3e0", "3e0") for z in inputs]
+    columns = x + [f"({z} * {z} - 1e0) / 2e0" for z in x]
+    found = []
+    for base, slope in zip(variance, slopes, strict=True):
+        raw = balanced([f"{s} * {column}" for s, column in zip(slope, columns, strict=True)])
+        # tanh(u) = 1 - 2 / (exp(2 u) + 1)
+        tanh = f"(1e0 - 2e0 / (EXP(({raw}) * {number(2 / answer.tilt)}) + 1e0))"
+        found.append(f"{base} * EXP({number(-answer.tilt)} * {tanh})")
+    return found
+
+
+def judged(answer: Posterior, m: int) -> list[str]:
+    """Which draws are believed, and their ranks."""
+    centers = [f"f{j}" for j in range(m)]
+    inside = "1"
+    if answer.guard is not None:
+        sides = list(zip(centers, *answer.guard, strict=True))
+        tests = " AND ".join(f"{f} >= {number(low)} AND {f} <= {number(high)}" for f, low, high in sides)
+        inside = f"CASE WHEN {tests} THEN 1 ELSE 0 END"
+        centers = [held(f, number(low), number(high)) for f, low, high in sides]
+    columns = ", ".join([f"{c} AS c{j}" for j, c in enumerate(centers)] + [f"v{j}" for j in range(m)])
+    ranks = ", ".join(
+        f"ROW_NUMBER() OVER (PARTITION BY k ORDER BY c{j}) AS r{j}, AVG(c{j}) OVER (PARTITION BY k) AS m{j}"
+        for j in range(m)
+    )
+    return [
+        f"centers AS (SELECT k, {columns}, {inside} AS inside FROM outputs)",
+        "counted AS (SELECT *, SUM(inside) OVER (PARTITION BY k) AS believed FROM centers)",
+        "kept AS (SELECT * FROM counted WHERE inside = 1 OR believed = 0)",
+        f"ranked AS (SELECT *, {ranks}, COUNT(*) OVER (PARTITION BY k) AS n FROM kept)",
+    ]

@@ -1,0 +1,65 @@
+"""Words of SQL that SQLite, DuckDB and PostgreSQL understand alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def quoted(name: str) -> str:
+    """A name.
+
+    >>> print(quoted('size "net"'))
+    "size ""net\"""
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quoted_text(text: str) -> str:
+    """A string.
+
+    >>> print(quoted_text("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def number(value: float) -> str:
+    """A number with 17 digits, with an exponent: without one, DuckDB would take it for a decimal of fixed width.
+
+    >>> number(0.1)
+    '1.00000000000000006e-01'
+    """
+    return f"{value:.17e}".replace("e+00", "e0") if value == 0 else f"{float(value):.17e}"
+
+
+def balanced(terms: Sequence[str]) -> str:
+    """A sum as a balanced tree: databases limit how deep an expression may be nested.
+
+    >>> balanced(["a", "b", "c"])
+    'a + (b + c)'
+    """
+    if len(terms) <= 2:
+        return " + ".join(terms)
+    half = len(terms) // 2
+
+    def side(part: Sequence[str]) -> str:
+        return part[0] if len(part) == 1 else f"({balanced(part)})"
+
+    return f"{side(terms[:half])} + {side(terms[half:])}"
+
+
+def product_sum(weights: Sequence[float], names: Sequence[str], constant: float) -> str:
+    """Constant + sum of weights times names; what is zero is left out.
+
+    >>> product_sum([2.0, 0.0], ["a", "b"], 0.0)
+    '2.00000000000000000e+00 * a'
+    """
+    terms = [f"{number(w)} * {name}" for w, name in zip(weights, names, strict=True) if w != 0]
+    if constant != 0 or not terms:
+        terms.append(number(constant))
+    return balanced(terms)
+
+
+def held(x: str, low: str, high: str) -> str:
+    """X held between two numbers; NULL stays NULL."""
+    return f"(CASE WHEN {x} < {low} THEN {low} WHEN {x} > {high} THEN {high} ELSE {x} END)"

@@ -1,0 +1,1 @@
+"""Fitted estimators and ladders out of Python: source, ONNX, formulas, encrypted inference."""

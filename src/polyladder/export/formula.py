@@ -1,0 +1,162 @@
+"""`formula` and `to_sympy` of ladders and of fitted estimators: shortened, with a proven error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from polyladder.analysis.coefficients import coefficients
+from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
+from polyladder.convert.exported.model import ExportedModel, Feature
+from polyladder.convert.exported.ranges import feature_range, input_box
+from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
+from polyladder.convert.formula import Formula, pruned, rounded
+from polyladder.convert.formula import formula as ladder_formula
+from polyladder.export.fitted_formula import FittedFormula, Input
+from polyladder.export.read import exported
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import substitute
+
+MAX_TERMS = 1_000_000
+"""Monomials before pruning, at most."""
+
+
+def to_sympy(
+    model: Any,
+    names: Sequence[str] | None = None,
+    digits: int | None = None,
+    prune: float | None = None,
+    max_terms: int = MAX_TERMS,
+    tolerance: float = 0.0,
+) -> Any:
+    """The sympy expression of a ladder, or of a fitted estimator in the units of its table.
+
+    Args:
+        model: a `LadderPolynomial`, or a fitted estimator with a ladder behind it.
+        names: of a ladder's inputs; x0, x1, ... if not given. An estimator has its own.
+        digits: round each coefficient to this many significant digits. By default they keep all.
+        prune: for a ladder: drop terms that together cannot change an output by more than this on [-1, 1]^d.
+        max_terms: refuse a polynomial with more monomials than this before pruning.
+        tolerance: for an estimator: drop terms; see `formula`.
+
+    Returns:
+        One expression for one output, a list of them for several.
+
+    Example:
+        >>> import torch
+        >>> from polyladder import LadderPolynomial
+        >>> one, zero = torch.ones(1, 1), torch.zeros(1)
+        >>> square = LadderPolynomial(W=(one,), b=(zero,), V=(one,), c=(zero + 2,), readout=one, offset=zero - 1)
+        >>> to_sympy(square, ["speed"])
+        1.0*speed**2 + 2.0*speed - 1.0
+    """
+    found = formula(model, names, digits, prune, max_terms, tolerance)
+    written = list(found.expressions) if isinstance(found, Formula) else found.expressions()
+    return written[0] if len(written) == 1 else written
+
+
+def formula(
+    model: Any,
+    names: Sequence[str] | None = None,
+    digits: int | None = None,
+    prune: float | None = None,
+    max_terms: int = MAX_TERMS,
+    tolerance: float = 0.0,
+) -> Formula | FittedFormula:
+    """As `to_sympy`, with a bound on the error of pruning and rounding.
+
+    Of a ladder that is `polyladder.convert.formula.formula`. Of an estimator it is a formula in columns that are mapped
+    to [-1, 1] (indicators stay 0 or 1): no monomial exceeds 1 there, so the terms that are left out cannot add more
+    than the sum of their coefficients. ``tolerance`` says how much that may be: for numbers as a share of the range of
+    the training targets, for classes as a change of probability. Of a posterior the mean of its draws is written.
+    """
+    if isinstance(model, LadderPolynomial):
+        if tolerance:
+            raise ValueError("tolerance must be left out for a ladder, whose outputs have no range; use prune.")
+        return ladder_formula(model, names, digits, prune, max_terms)
+    if names is not None or prune is not None:
+        raise ValueError("names and prune must be left out for an estimator, which has its own; use tolerance.")
+    if not 0 <= tolerance < 1:
+        raise ValueError(f"tolerance must be at least 0 and below 1; got {tolerance!r}. Write 1 % as 0.01.")
+    if digits is not None and (isinstance(digits, bool) or not isinstance(digits, int) or digits < 1):
+        raise ValueError(f"digits must be a positive integer or None; got {digits!r}.")
+    return fitted_formula(exported(model), budget_of(model, tolerance), digits, max_terms)
+
+
+def budget_of(model: Any, tolerance: float) -> float:
+    """What the terms that are left out of an output may add."""
+    description = exported(model)
+    if isinstance(description.answer, Numbers | Posterior):
+        estimator = vars(model).get("best_estimator_", model)
+        return tolerance * float((estimator.target_.high - estimator.target_.low).min())
+    # A logistic function has slopes of at most 1/4; a softmax whose scores all move has 1/2, a normal one 0.4 each.
+    alone = description.ladders.out_features == 1 and isinstance(description.answer, Classes)
+    return tolerance * (4.0 if alone else 2.0)
+
+
+def fitted_formula(model: ExportedModel, budget: float, digits: int | None, max_terms: int) -> FittedFormula:
+    """The mean ladder over mapped inputs, its smallest terms left out."""
+    input_box(model)  # which refuses columns that are not held to a range
+    inputs = tuple(formula_input(model, i) for i in range(len(model.features)))
+    ranges = [span(feature) for feature in model.features]
+    half = torch.tensor([h for _, h in ranges], dtype=torch.float64)
+    middle = torch.tensor([m for m, _ in ranges], dtype=torch.float64)
+    written = coefficients(substitute(model.ladders, torch.diag(half), middle), max_terms)
+    values = written.values.mean(0)
+    powers = [tuple((i, e) for i, e in enumerate(row) if e) for row in written.exponents.tolist()]
+    terms, errors = [], []
+    for exact in values.unbind(-1):
+        shown = rounded(pruned(exact, budget).tolist(), digits)
+        kept = [(v, p) for v, p in zip(shown, powers, strict=True) if v != 0]
+        kept.sort(key=lambda term: (sum(e for _, e in term[1]), -abs(term[0])))
+        terms.append(tuple(kept))
+        lost = math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True))
+        errors.append(lost + 1e-12 * float(exact.abs().sum()))
+    return FittedFormula(output_names(model), inputs, tuple(terms), tuple(errors), len(powers), note_of(model))
+
+
+def span(feature: Feature) -> tuple[float, float]:
+    """(middle, half width) of a transformed feature; an indicator stays as it is."""
+    low, high = feature_range(feature)
+    return (0.0, 1.0) if (low, high) == (0.0, 1.0) else ((low + high) / 2, (high - low) / 2)
+
+
+def formula_input(model: ExportedModel, at: int) -> Input:
+    """What an input of the ladders is called."""
+    feature = model.features[at]
+    column = model.columns[feature.column].name
+    held = [step for step in feature.steps if not isinstance(step, Fill)]
+    match held:
+        case [Clip(low, high), Affine()]:
+            return Input(f"[{column}]", column, (low + high) / 2, (high - low) / 2)
+        case [Ramp(low, high), *_]:
+            return Input(f"[{column} from {low:g} to {high:g}]", None, *span(feature))
+        case [IsMissing()]:
+            return Input(f"[{column} is missing]", None, 0.0, 1.0)
+        case [IsCategory(category)]:
+            return Input(f"[{column} = {'missing' if category is None else category}]", None, 0.0, 1.0)
+    shape = next((s for s in held if isinstance(s, Quantile | YeoJohnson)), None)
+    word = {Quantile: "quantile", YeoJohnson: "Yeo-Johnson"}.get(type(shape), "scaled")
+    return Input(f"[{word} of {column}]", None, *span(feature))
+
+
+def output_names(model: ExportedModel) -> tuple[str, ...]:
+    """What each output of the ladders is."""
+    m, answer = model.ladders.out_features, model.answer
+    if isinstance(answer, Classes | Probit):
+        kind = "probit" if isinstance(answer, Probit) else "log-odds"
+        return (f"{kind} of {answer.labels[1]}",) if m == 1 else tuple(f"score of {label}" for label in answer.labels)
+    return (model.name,) if m == 1 else tuple(f"{model.name} {j + 1}" for j in range(m))
+
+
+def note_of(model: ExportedModel) -> str:
+    """What stands between the formula and a prediction."""
+    if isinstance(model.answer, Posterior | Probit):
+        return "The mean over the posterior's draws; predictions are their median, or the mean of their probabilities."
+    if isinstance(model.answer, Numbers) and model.answer.guard is not None and len(model.answer.guard[0]) == 1:
+        low, high = (side[0] for side in model.answer.guard)
+        return f"Predictions are held to {low:.4g} ... {high:.4g}."
+    return ""

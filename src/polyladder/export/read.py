@@ -1,0 +1,114 @@
+"""From a fitted estimator, or a ladder, to the one description that every language renders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from polyladder.convert.exported.answers import Answer, Classes, Guard, Numbers, Posterior, Probit
+from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature, exported_ladder
+from polyladder.convert.exported.steps import (
+    Affine,
+    Clip,
+    Fill,
+    IsCategory,
+    IsMissing,
+    Step,
+    YeoJohnson,
+    quantile_step,
+)
+from polyladder.estimators.bayesian import SUREST
+from polyladder.estimators.targets import ClassTarget, NumberTarget
+from polyladder.explain.columns import Column
+from polyladder.explain.fitted import FittedModel, read_model
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.tables.features import Features
+from polyladder.training.bayes.noise import TILT
+from polyladder.training.bayes.probit import NODES
+
+
+def exported(model: Any) -> ExportedModel:
+    """The description of a ladder or of a fitted estimator; one that is described already stays as it is.
+
+    Args:
+        model: a `LadderPolynomial` (a single one), a fitted estimator with a ladder behind it, or a grid search.
+    """
+    if isinstance(model, ExportedModel):
+        return model
+    if isinstance(model, LadderPolynomial):
+        return exported_ladder(model)
+    fitted = read_model(model)
+    columns = tuple(exported_column(fitted.features, column) for column in fitted.columns)
+    features = features_of(fitted.features, fitted.columns)
+    assert len(features) == fitted.ladders.in_features
+    return ExportedModel(columns, features, fitted.ladders, answer_of(fitted), fitted.target_name)
+
+
+def exported_column(features: Features, column: Column) -> ExportedColumn:
+    """A column with what it may hold; a constant one is a number or a text, as it was."""
+    if column.kind == "category":
+        return ExportedColumn(column.name, "category", column.categories)
+    if column.kind == "constant":
+        text = features.names_in_.index(column.name) in features.categorical_
+        return ExportedColumn(column.name, "category" if text else "number")
+    held = (column.low, column.high) if features.clip else (None, None)
+    return ExportedColumn(column.name, "number", (), *held)
+
+
+def features_of(features: Features, columns: tuple[Column, ...]) -> tuple[Feature, ...]:
+    """The inputs of the ladders, in their order, as steps from the columns."""
+    found: dict[int, Feature] = {}
+    for i, column in enumerate(columns):
+        if column.kind == "numeric":
+            found[column.at] = Feature(i, number_steps(features, column))
+            if column.flag is not None:
+                found[column.flag] = Feature(i, (IsMissing(),))
+        elif column.kind == "category":
+            for k, category in enumerate(column.categories):
+                found[column.at + k] = Feature(i, (IsCategory(category),))
+    return tuple(found[at] for at in range(len(found)))
+
+
+def number_steps(features: Features, column: Column) -> tuple[Step, ...]:
+    """What `Features` does to a number: fill, hold to the training range, shape, scale."""
+    steps: list[Step] = []
+    if column.fill is not None:
+        steps.append(Fill(column.fill))
+    if features.clip:
+        steps.append(Clip(column.low, column.high))
+    if features.shaper_ is not None and features.kind == "quantile":
+        knots = features.shaper_.quantiles_[:, column.at].tolist()
+        steps.append(quantile_step(knots, features.shaper_.references_.tolist()))
+    elif features.shaper_ is not None:
+        steps.append(YeoJohnson(float(features.shaper_.lambdas_[column.at])))
+    scaler = features.scaler_
+    return (*steps, Affine(float(scaler.mean_[column.at]), float(scaler.scale_[column.at])))
+
+
+def answer_of(fitted: FittedModel) -> Answer:
+    """How the outputs of an estimator's ladders become its predictions."""
+    if isinstance(fitted.target, ClassTarget):
+        labels = tuple(fitted.target.labels.tolist())
+        if fitted.posterior is not None:
+            nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+            return Probit(labels, SUREST, nodes, weights / weights.sum())
+        apart = fitted.estimator.get_params(deep=False).get("multiclass", "softmax") != "softmax"
+        return Classes(labels, "one-versus-rest" if apart and fitted.target.outputs > 1 else "softmax")
+    guard: Guard | None = None
+    if fitted.guard_range is not None:
+        low, high = fitted.guard_range
+        guard = (tuple(low.tolist()), tuple(high.tolist()))
+    return Numbers(guard) if fitted.posterior is None else posterior_of(fitted, guard)
+
+
+def posterior_of(fitted: FittedModel, guard: Guard | None) -> Posterior:
+    """The noise of every draw, in units of the target."""
+    posterior = fitted.posterior
+    assert posterior is not None
+    assert isinstance(fitted.target, NumberTarget)
+    nu = posterior.degrees
+    heavier = torch.where(nu.isfinite(), nu / (nu - 2).clamp_min(0.0), 1.0)
+    variance = (posterior.noise * fitted.target.scale).square() * heavier
+    return Posterior(guard, variance.numpy(), posterior.slopes.numpy(), TILT)

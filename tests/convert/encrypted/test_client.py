@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+from polyladder import encrypt
+from polyladder.convert.encrypted.client import Recipe
+from tests.export.estimators import case
+
+
+@pytest.mark.parametrize("name", ["gaps and categories", "quantile", "two classes"])
+def test_recipes_travel_as_text_and_hold_no_weights(name):
+    model, frame, answers = case(name)
+    made = encrypt(model)
+    text = made.recipe.to_json()
+    for weight in made.model.ladders[0].last[0][0].matrix.ravel()[:5]:
+        assert repr(float(weight)) not in text
+    again = Recipe.from_json(text)
+    assert again.to_json() == text
+    keys = again.make_keys()
+    scores = made.score(keys.public, again.encrypt(keys.secret, frame[:50]))
+    assert np.abs(again.decrypt(keys.secret, scores) - answers[:50]).max() < max(made.bound.max(), 1e-3)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "polyladder encrypted recipe 1"}'])
+def test_what_is_no_recipe_is_refused(text):
+    with pytest.raises(ValueError, match="must hold a recipe"):
+        Recipe.from_json(text)

@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from polyladder.convert.exported.answers import Posterior
+from polyladder.convert.exported.apply import answers_of, inputs_of
+from polyladder.export.read import exported
+from tests.export.estimators import NAMES, case, error
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_inputs_are_those_of_the_estimator(name):
+    model, rows, answers = case(name)
+    description = exported(model)
+    z = inputs_of(description.columns, description.features, rows)
+    assert error(z, model.inputs(rows).numpy()) < 1e-14
+    if "posterior" not in name:
+        import torch
+
+        outputs = description.ladders(torch.tensor(z)).mean(0).numpy()
+        assert error(answers_of(description.answer, outputs), answers) < 1e-12
+
+
+def test_arrays_are_read_by_position_and_gaps_are_refused():
+    model, rows, _ = case("numbers")
+    description = exported(model)
+    matrix = rows.to_numpy().copy()
+    z = inputs_of(description.columns, description.features, matrix)
+    assert error(z, model.inputs(rows).numpy()) < 1e-14
+    matrix[3, 1] = np.nan
+    with pytest.raises(ValueError, match="'often zero' must hold finite numbers; row 4"):
+        inputs_of(description.columns, description.features, matrix)
+
+
+def test_draws_have_no_mean():
+    with pytest.raises(ValueError, match="kept apart"):
+        answers_of(Posterior(None, np.ones((2, 1)), np.ones((2, 1, 0)), 1.0), np.ones((1, 1)))

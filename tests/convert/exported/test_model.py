@@ -1,0 +1,22 @@
+import pytest
+
+from polyladder.convert.exported.model import exported_ladder, identifier
+from polyladder.export.read import exported
+from tests.export.estimators import fitted
+from tests.ladders import random_ladder
+
+
+def test_answers_have_names():
+    assert exported_ladder(random_ladder(m=2)).answer_names == ("prediction_1", "prediction_2")
+    assert exported(fitted("posterior")[0]).answer_names == ("prediction", "prediction_std")
+    assert exported(fitted("two classes")[0]).answer_names == ("probability_low", "probability_middle's")
+
+
+def test_a_batch_is_refused():
+    with pytest.raises(ValueError, match="must be a single one"):
+        exported_ladder(random_ladder(batch_shape=(2,)))
+
+
+def test_identifiers():
+    assert identifier("a b") == "a_b"
+    assert identifier("") == "_"

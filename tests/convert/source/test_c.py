@@ -1,0 +1,64 @@
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+from polyladder.convert.exported.model import exported_ladder
+from polyladder.convert.source.c import c_source
+from polyladder.export.read import exported
+from tests.convert.source.compiled import call, coded, compiler, library
+from tests.export.estimators import NAMES, case, error, fitted
+from tests.ladders import random_ladder
+
+
+@pytest.mark.parametrize("name", [*NAMES, "piecewise"])
+def test_agrees_with_predict(name, tmp_path):
+    model, rows, answers = case(name)
+    description = exported(model)
+    loaded = library(c_source(description), tmp_path)
+    numbers = coded(loaded, description, rows)
+    assert error(call(loaded, numbers, answers.shape[1]), answers) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["numbers", "yeo-johnson", "gaps and categories", "three classes", "piecewise"])
+def test_single_precision(name, tmp_path):
+    model, rows, answers = case(name)
+    description = exported(model)
+    loaded = library(c_source(description, numbers="float32"), tmp_path)
+    numbers = coded(loaded, description, rows)
+    assert error(call(loaded, numbers, answers.shape[1], np.float32), answers) < 1e-4
+
+
+def test_the_best_class_is_predicted(tmp_path):
+    model, rows = fitted("three classes")
+    description = exported(model)
+    loaded = library(c_source(description), tmp_path)
+    probabilities = call(loaded, rows.to_numpy()[:300], 3)
+    best = [loaded.ladder_class(p.ctypes.data_as(loaded.ladder_predict.argtypes[0])) for p in probabilities]
+    assert [description.answer.labels[i] for i in best] == model.predict(rows[:300]).tolist()
+
+
+def test_numbers_are_written_exactly_and_nothing_is_allocated():
+    p = random_ladder(d=2, hidden=(3,), m=1)
+    text = str(c_source(exported_ladder(p)))
+    written = {float.fromhex(h) for h in re.findall(r"-?0x[0-9a-f.]+p[+-]\d+", text)}
+    assert set(p.readout.flatten().tolist()) <= written
+    assert "alloc" not in text
+    assert "tgmath" not in text
+
+
+def test_names_cannot_leave_their_comment_and_the_header_serves_c_plus_plus(tmp_path):
+    source = c_source(exported_ladder(random_ladder(d=1), ["*/ int x = ; /*"]))
+    (tmp_path / "m.h").write_text(source.header)
+    (tmp_path / "m.cc").write_text('#include "m.h"\nint main() { double a[2], r[1] = {0}; ladder_predict(r, a); }\n')
+    source.write(tmp_path / "ladder.c")
+    made = subprocess.run([compiler(), "-c", "ladder.c", "-o", "l.o"], cwd=tmp_path, capture_output=True, check=False)
+    assert made.returncode == 0, made.stderr
+    linked = subprocess.run([compiler(), "m.cc", "l.o"], cwd=tmp_path, capture_output=True, check=False)
+    assert linked.returncode == 0, linked.stderr
+
+
+def test_a_name_that_is_no_identifier_is_refused():
+    with pytest.raises(ValueError, match="name must be an identifier"):
+        c_source(exported_ladder(random_ladder()), name="my model")

@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+from polyladder.convert.exported.answers import Posterior
+from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
+from polyladder.convert.source.c import c_source
+from tests.convert.source.compiled import call, library
+from tests.ladders import random_ladder
+
+
+@pytest.mark.parametrize("guard", [None, ((-1e9,), (-1e8,)), ((-0.5,), (0.8,))])
+def test_median_and_deviation_over_believed_draws(guard, tmp_path):
+    """Also where no draw lies in the guard's range: then all count, held to it."""
+    p = random_ladder(d=2, hidden=(3,), m=1, batch_shape=(5,))
+    variance = np.linspace(0.1, 0.5, 5).reshape(5, 1)
+    answer = Posterior(guard, variance, np.zeros((5, 1, 0)), 3.0)
+    columns = tuple(ExportedColumn(n, "number") for n in "ab")
+    model = ExportedModel(columns, (Feature(0, ()), Feature(1, ())), p, answer)
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    found = call(library(c_source(model), tmp_path), x, 2)
+    import torch
+
+    draws = p(torch.tensor(x)).numpy()[..., 0].T
+    for f, (median, deviation) in zip(draws, found, strict=True):
+        kept = list(range(5))
+        if guard is not None:
+            low, high = guard[0][0], guard[1][0]
+            kept = [s for s in kept if low <= f[s] <= high] or kept
+            f = f.clip(low, high)  # noqa: PLW2901
+        assert median == pytest.approx(sorted(f[kept])[(len(kept) - 1) // 2], rel=1e-12)
+        assert deviation == pytest.approx(np.sqrt(f[kept].var() + variance[kept].mean()), rel=1e-10)

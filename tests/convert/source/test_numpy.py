@@ -1,0 +1,25 @@
+import pytest
+
+from polyladder.convert.source.numpy import numpy_source
+from polyladder.export.read import exported
+from tests.export.estimators import NAMES, case, error
+
+
+@pytest.mark.parametrize("name", [*NAMES, "piecewise"])
+def test_agrees_with_predict(name):
+    model, rows, answers = case(name)
+    module = {}
+    exec(compile(str(numpy_source(exported(model))), "model.py", "exec"), module)
+    assert error(module["predict"](rows), answers) < 1e-12
+    if name in ("numbers", "piecewise"):
+        assert error(module["predict"](rows.to_numpy()), answers) < 1e-12
+
+
+def test_texts_cannot_leave_their_strings():
+    from polyladder.convert.exported.model import exported_ladder
+    from tests.ladders import random_ladder
+
+    name = 'a""" \\\nraise SystemExit\n"""'
+    module = {}
+    exec(str(numpy_source(exported_ladder(random_ladder(d=1), [name]))), module)
+    assert module["COLUMNS"] == [name]

@@ -1,0 +1,85 @@
+import sqlite3
+
+import duckdb
+import numpy as np
+import pytest
+
+from polyladder.convert.exported.model import exported_ladder
+from polyladder.convert.source.sql import sql_source
+from polyladder.convert.source.sql_words import quoted
+from polyladder.export.read import exported
+from tests.convert.source.postgres import run as run_postgres
+from tests.export.estimators import NAMES, case, error
+from tests.ladders import random_ladder
+
+KNOWN = [name for name in NAMES if not name.startswith("posterior of")]
+
+
+def run_sqlite(query, frame):
+    with sqlite3.connect(":memory:") as database:
+        frame.to_sql("rows", database, index=False)
+        return database.execute(str(query)).fetchall()
+
+
+def run_duckdb(query, frame):
+    with duckdb.connect() as database:
+        database.register("frame", frame)
+        database.execute("CREATE TABLE rows AS SELECT * FROM frame")
+        return database.execute(str(query)).fetchall()
+
+
+def compare(name, run, rows):
+    model, frame, answers = case(name)
+    description = exported(model)
+    frame = frame[:rows].assign(id=np.arange(rows)[::-1])
+    found = sorted(run(sql_source(description, key="id"), frame), reverse=True)
+    assert [row[0] for row in found] == frame["id"].tolist()
+    width = answers.shape[1]
+    assert error([row[-width:] for row in found], answers[:rows]) < 1e-9
+    if hasattr(model, "classes_"):
+        assert [row[1] for row in found] == model.predict(frame.drop(columns="id")).tolist()
+
+
+@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
+@pytest.mark.parametrize("name", [*KNOWN, "piecewise"])
+def test_agrees_with_predict(name, run):
+    compare(name, run, 10_000)
+
+
+@pytest.mark.parametrize("name", [*KNOWN, "piecewise"])
+def test_agrees_with_predict_in_postgresql(name):
+    compare(name, run_postgres, 300)
+
+
+def test_rows_are_numbered_without_a_key():
+    _, frame, answers = case("piecewise")
+    found = run_sqlite(sql_source(case("piecewise")[0]), frame)
+    assert [row[0] for row in found] == list(range(1, len(frame) + 1))
+    assert error([row[1:] for row in found], answers) < 1e-9
+
+
+def test_text_grows_with_the_weights_only():
+    short = len(str(sql_source(exported_ladder(random_ladder(hidden=(6,) * 2)))))
+    long = len(str(sql_source(exported_ladder(random_ladder(hidden=(6,) * 8)))))
+    assert long < 5 * short
+
+
+def test_wide_sums_are_not_nested_deeply():
+    p = random_ladder(d=400, hidden=(3,), m=1)
+    x = np.random.default_rng(0).normal(size=(5, 400))
+    import pandas as pd
+    import torch
+
+    frame = pd.DataFrame(x, columns=[f"x{i}" for i in range(400)])
+    found = run_sqlite(sql_source(exported_ladder(p)), frame)
+    assert error([row[1:] for row in found], p(torch.tensor(x)).numpy()) < 1e-9
+
+
+def test_a_posterior_over_classes_is_refused():
+    with pytest.raises(ValueError, match="normal distribution"):
+        sql_source(exported(case("posterior of two classes")[0]))
+
+
+def test_names_cannot_leave_their_quotes():
+    name = 'a" FROM x; DROP TABLE rows; --'
+    assert quoted(name) in str(sql_source(exported_ladder(random_ladder(d=1), [name])))

@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from polyladder import FeedforwardRegressor, LPNNRegressor
+from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing
+from polyladder.export.read import exported
+from tests.export.estimators import fitted
+
+
+def test_columns_and_steps_of_a_mixed_table():
+    model = exported(fitted("gaps and categories")[0])
+    assert [(c.name, c.kind) for c in model.columns] == [
+        ("flat (m)", "number"),
+        ("often zero", "number"),
+        ('signed "s"', "number"),
+        ("color", "category"),
+        ("always", "number"),
+    ]
+    assert [type(step) for step in model.features[1].steps] == [Fill, Clip, Affine]
+    assert model.features[3].steps == (IsMissing(),)
+    assert model.features[4].steps == (IsCategory("blue"),)
+    assert model.features[7].steps == (IsCategory(None),)
+    assert exported(model) is model
+
+
+def test_models_without_a_ladder_or_of_sparse_rows_are_refused():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(TypeError, match="must have a ladder behind it"):
+        exported(FeedforwardRegressor(max_iter=1).fit(X, X[:, 0]))
+    rows = sparse.csr_matrix(X)
+    with pytest.raises(ValueError, match="dense table"):
+        exported(LPNNRegressor(solver="adam", max_iter=1, width=2).fit(rows, X[:, 0]))
