@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from polyladder import FactorizationMachineRegressor, LPNNClassifier, LPNNRegressor, PolynomialKernelRegressor
+from polyladder import FactorizationMachineRegressor, LPNNRegressor, PolynomialKernelRegressor
 from polyladder.estimators.batch import fitting
 from tests.estimators.small import TINY, rows
 
@@ -56,4 +56,3 @@ def test_exact_solves_are_for_numbers_on_dense_rows(kind: Any) -> None:
     model = kind(max_iter=1, random_state=0)
     assert model.fit(X, y).solver_ == "alternating"
     assert model.fit(sparse.csr_matrix(X), y).solver_ == "adam"
-    assert LPNNClassifier(max_iter=1, width=2, random_state=0).fit(X, y > 1).solver_ == "adam"
