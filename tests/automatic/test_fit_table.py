@@ -41,7 +41,7 @@ def test_the_card_says_how_good_the_model_is_on_rows_that_it_did_not_see() -> No
     assert set(card["held_out"]["observed"]) < set(frame()["y"])
     assert card["target"] == "y"
     assert set(card["notes"]) <= set(said)
-    assert steps[-1] == "fitting ladder to all 40 rows"
+    assert "fitting ladder to all 40 rows" in steps
     assert "fitting dummy" in steps
 
 

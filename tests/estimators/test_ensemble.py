@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from polyladder import LPNNRegressor
+from polyladder import FactorizationMachineRegressor, LPNNRegressor, PolynomialKernelRegressor
 from polyladder.estimators.batch import fitting
-from polyladder.estimators.ensemble import exact_if_affordable
-from polyladder.estimators.rows import Rows
-from polyladder.polynomial.sparse import as_rows
-from tests.estimators.test_ladder import ADAM, TINY, rows
+from tests.estimators.small import TINY, rows
+
+ADAM: dict[str, Any] = {"solver": "adam", "dropout": 0.0, "batch_norm": False, "width": 8, "max_iter": 15}
 
 
 def test_divergence_is_reported() -> None:
@@ -38,18 +36,6 @@ def test_members_that_diverged_are_left_out(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
-@pytest.mark.parametrize("thin", [True, False])
-@pytest.mark.parametrize("affordable", [True, False])
-def test_exact_solves_are_for_affordable_numbers_on_dense_rows(loss: Any, thin: bool, affordable: bool) -> None:
-    z = as_rows(sparse.csr_matrix(np.eye(3))) if thin else torch.eye(3, dtype=torch.float64)
-    table = Rows(z, torch.zeros(3, 1), None, 1, loss)
-    exact = loss == "squared" and not thin and affordable
-    assert exact_if_affordable("auto", table, affordable) == ("alternating" if exact else "adam")
-    for given in ("alternating", "adam"):
-        assert exact_if_affordable(given, table, affordable) == given
-
-
 def test_a_fit_starts_anew_unless_it_is_told_to_go_on() -> None:
     X, y = rows(40)
     once = LPNNRegressor(**TINY).fit(X, y)
@@ -62,3 +48,11 @@ def test_the_number_of_iterations_is_that_of_the_longest_curve() -> None:
     model = LPNNRegressor(**{**TINY, "n_estimators": 3, "max_iter": 40, "alpha": 1e-2, "tol": 1e-2}).fit(X, y)
     assert len(model.loss_curve_) <= model.n_iter_ <= 40
     assert model.solver_ == "alternating"
+
+
+@pytest.mark.parametrize("kind", [LPNNRegressor, FactorizationMachineRegressor, PolynomialKernelRegressor])
+def test_exact_solves_are_for_numbers_on_dense_rows(kind: Any) -> None:
+    X, y = rows(40)
+    model = kind(max_iter=1, random_state=0)
+    assert model.fit(X, y).solver_ == "alternating"
+    assert model.fit(sparse.csr_matrix(X), y).solver_ == "adam"

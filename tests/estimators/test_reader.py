@@ -40,7 +40,6 @@ def test_values_come_back(value: Any) -> None:
         np.zeros((0, 3), dtype=np.int16),
         np.array(3.5),
     ],
-    ids=repr,
 )
 def test_arrays_come_back_in_their_order_of_memory(array: Any) -> None:
     found = back(array)

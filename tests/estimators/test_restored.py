@@ -19,7 +19,7 @@ from polyladder import (
 from polyladder.estimators.restored import check_classes, check_model, check_numbers, check_restored, check_shape
 from polyladder.estimators.targets import ClassTarget
 from tests import ladders
-from tests.estimators.test_ladder import TINY, rows
+from tests.estimators.small import TINY, rows
 
 
 def fitted(kind: Any = LPNNRegressor, thin: bool = False, **options: Any) -> Any:

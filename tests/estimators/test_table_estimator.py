@@ -13,7 +13,7 @@ from polyladder.estimators import table_estimator
 from polyladder.estimators.table_estimator import evaluate
 from polyladder.polynomial.sparse import as_rows
 from tests import ladders
-from tests.estimators.test_ladder import TINY, labels, rows
+from tests.estimators.small import TINY, labels, rows
 
 
 def test_rows_are_evaluated_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,6 @@ def test_plain_values_are_their_own_json(value: Any) -> None:
         (np.random.default_rng(0), None),
         (np.random.RandomState(0), None),
     ],
-    ids=repr,
 )
 def test_other_values_say_what_they_are(value: Any, node: Any) -> None:
     assert written(value) == node
@@ -87,7 +86,6 @@ class Pair(NamedTuple):
         (np.longdouble(1), "it must hold numbers, text, arrays, .*; got longdouble"),
         (np.array([np.longdouble(1)], dtype=object), "got longdouble"),
     ],
-    ids=repr,
 )
 def test_what_cannot_be_read_back_is_refused(value: Any, sentence: str) -> None:
     with pytest.raises(TypeError, match=sentence):

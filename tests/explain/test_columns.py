@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import torch
 
 from polyladder import LPNNRegressor
 from polyladder.explain.columns import (
@@ -17,6 +18,7 @@ from polyladder.explain.columns import (
     unscaled,
     values_of,
 )
+from polyladder.explain.explanation import explain
 from polyladder.tables.describe import describe_columns
 
 TINY: dict[str, Any] = {
@@ -114,3 +116,33 @@ def test_the_typical_row_has_medians_and_the_most_frequent_category() -> None:
         {"a": [np.median(X["a"])], "still": [7.0], "kind": ["p"], "b": [np.nanmedian(X["b"].to_numpy())]}
     )
     np.testing.assert_allclose(typical_inputs(model.features_, columns), model.inputs(row), rtol=1e-9, atol=1e-12)
+
+
+def with_gaps() -> tuple[pl.DataFrame, Any]:
+    """A column that has one value wherever it has any, and matters by its gaps alone."""
+    rng = np.random.default_rng(0)
+    a, gone = rng.normal(size=60), rng.random(60) < 0.4
+    X = pl.DataFrame({"a": a, "b": np.where(gone, np.nan, 5.0)})
+    model = LPNNRegressor(**{**TINY, "max_iter": 20}, guard=False).fit(X, a + 3 * gone)
+    return X, model
+
+
+def test_a_constant_with_gaps_is_known_by_its_gaps() -> None:
+    X, model = with_gaps()
+    table = model.read_table(X)
+    columns = table_columns(model.features_, describe_columns(table))
+    assert [(column.kind, column.inputs) for column in columns] == [("numeric", [0]), ("constant", [1])]
+    values = values_of(model.features_, columns, table)
+    assert {row[1] for row in values} == {None, 5.0}
+    again = table_of(model.features_, columns, values)
+    np.testing.assert_array_equal(model.features_.transform_table(again), model.features_.transform_table(table))
+    assert typical_inputs(model.features_, columns)[0, 1] == 0
+
+
+def test_gaps_of_a_constant_have_a_strength() -> None:
+    X, model = with_gaps()
+    ranked = explain(model, X).strengths.columns
+    assert [i for i, _ in ranked] == [1, 0]
+    z, step = model.inputs(X), torch.tensor([0.0, 1e-5], dtype=torch.float64)
+    slope = (model.polynomial_(z + step) - model.polynomial_(z - step)) / 2e-5
+    assert ranked[0][1] == pytest.approx(slope.square().mean().sqrt().item() * z[:, 1].numpy().std(), rel=1e-6)

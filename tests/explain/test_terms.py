@@ -57,6 +57,7 @@ def test_what_is_left_out_is_bounded_and_measured() -> None:
 def test_too_many_terms_are_never_all_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terms_module, "LIMIT", 9)
     X, y = rows()
-    (formula,) = formulas(read_model(LPNNRegressor(**TINY).fit(X, y)), 10)
+    (formula,) = formulas(read_model(LPNNRegressor(**TINY).fit(X, y)), 4)
     assert (formula.output, formula.total, formula.own_units) == ("prediction", 10, False)
-    assert len(formula.terms) < 10
+    assert len(formula.terms) <= 4
+    assert formula.rest > 0

@@ -7,6 +7,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, stdtr
 
 from polyladder import jacobian, line_polynomial
+from polyladder.report.payload import payload
+from tests.explain.test_columns import with_gaps
 from tests.ladders import random_ladder
 from tests.report.node import run
 
@@ -138,3 +140,21 @@ def test_contours_of_a_saddle_lie_on_their_level():
         (side, level) for side in (True, False) for level in (True, False)
     }
     assert all(line[0] * line[2] > 0 for line in lines)
+
+
+def test_rows_with_gaps_in_a_constant_column_are_transformed_as_in_python():
+    X, model = with_gaps()
+    page = payload(model, X)
+    rows = page["rows"]
+    assert {row[1] for row in rows} == {None, 5.0}
+    found = run(
+        'import { column, transform } from "./columns.js";',
+        "(columns, inputs, rows) => rows.map((row) => Array.from("
+        "transform(columns.map(column), inputs, row.map((v) => v ?? Number.NaN))))",
+        page["columns"],
+        page["model"]["inputs"],
+        rows,
+    )
+    close(found, model.inputs(X))
+    assert page["columns"][1]["start"] == 5.0
+    assert page["strengths"]["pairs"] == []

@@ -3,9 +3,11 @@
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 from polyladder.report.page import embedded, render_report, write_report
+from tests.explain.test_columns import with_gaps
 from tests.report import browser as browsers
 from tests.report import models
 
@@ -75,6 +77,34 @@ def test_probabilities_are_those_of_the_estimator(open_page, name):
     assert np.ptp(shown) > 0.1
     page.settle()
     assert page.errors == []
+
+
+def test_gaps_in_a_constant_column_count_on_the_page(browser, tmp_path):
+    X, model = with_gaps()
+    page = browsers.Watched(browser, write_report(model, tmp_path / "page.html", X))
+    try:
+        assert page.values()[1] == 5.0
+        shown = []
+        for row in ([0.5, 5.0], [0.5, None]):
+            page.set(row)
+            shown.append(page.shown())
+        close(shown, model.predict(X.clear().vstack(pl.DataFrame({"a": [0.5, 0.5], "b": [5.0, np.nan]}))))
+        assert shown[1] - shown[0] > 2
+        assert page.page.is_checked("#control-1")
+        page.page.uncheck("#control-1")
+        assert page.values()[1] == 5.0
+        assert page.shown() == shown[0]
+        seen = set()
+        for _ in range(30):
+            page.page.click("#random")
+            seen.add(page.values()[1])
+        assert seen == {5.0, None}
+        page.page.click("#reset")
+        assert page.values()[1] == 5.0
+        page.settle()
+        assert page.errors == []
+    finally:
+        page.close()
 
 
 def test_several_outputs_can_be_chosen(open_page):

@@ -19,7 +19,7 @@ class Column:
 
     Attributes:
         name: as the table has it.
-        kind: "constant" columns are read but not used by the model.
+        kind: "constant" columns have one value; the model uses no more of them than whether it is missing.
         unit: such as "kg", or None.
         low: smallest value in training, of numbers.
         high: largest value in training, of numbers.
@@ -69,6 +69,9 @@ def table_columns(features: Features, notes: Sequence[Mapping[str, Any]]) -> lis
             column = category_column(features, name, note, i, next_input)
             next_input += len(column.categories)
             found.append(column)
+        elif i in flags:
+            value = float(features.low_[numeric.index(i)])
+            found.append(Column(name, "constant", None, value, value, value, value, flag=flags[i]))
         else:
             found.append(Column(name, "constant"))
     return found
@@ -120,12 +123,12 @@ def category_column(features: Features, name: str, note: Mapping[str, Any], posi
 
 
 def values_of(features: Features, columns: Sequence[Column], table: Table) -> list[list[float | str | None]]:
-    """The rows of a table as one value a column; None for what is missing or constant."""
+    """The rows of a table as one value a column; None for what is missing, or constant and never missing."""
     numbers = {i: table.numbers[:, k] for k, i in enumerate(numeric_positions(features))}
     return [
         [
             None
-            if column.kind == "constant"
+            if not column.inputs
             else table.categories[i][row]
             if column.kind == "category"
             else (None if np.isnan(numbers[i][row]) else float(numbers[i][row]))
@@ -140,7 +143,7 @@ def table_of(features: Features, columns: Sequence[Column], values: Sequence[Seq
     numeric = numeric_positions(features)
     numbers = np.array([[row[i] for i in numeric] for row in values], dtype=np.float64).reshape(len(values), -1)
     for k, i in enumerate(numeric):
-        if columns[i].kind == "constant":
+        if not columns[i].inputs:
             numbers[:, k] = features.low_[k]
     categories = {i: np.array([row[i] for row in values], dtype=object) for i in features.categorical_}
     return Table(numbers, categories, tuple(numeric), features.names_in_)

@@ -102,7 +102,7 @@ def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> S
     """Strengths over points (n, d), whose inputs count with the given standard deviations (d,)."""
     ladders = model.ladders[torch.linspace(0, len(model.ladders) - 1, min(len(model.ladders), DRAWS)).long()]
     single = mean_square(ladders, points, None) * spread.square()
-    used = [i for i, column in enumerate(model.columns) if column.kind != "constant"]
+    used = [i for i, column in enumerate(model.columns) if column.inputs]
     by_column = {i: single[model.columns[i].inputs].sum().sqrt().item() for i in used}
     strongest = single.argsort(descending=True, stable=True)[:PAIR_INPUTS].sort().values
     # The second derivatives of the chosen inputs, in both directions. Shape (chosen, chosen).

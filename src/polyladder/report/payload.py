@@ -15,7 +15,7 @@ from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.explain.columns import Column, values_of
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.quality import bands, calibration, qualities
-from polyladder.explain.strengths import stored, strengths
+from polyladder.explain.strengths import Strengths, stored, strengths
 from polyladder.explain.terms import LIMIT, Formula, formulas, term_count
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.features import Features
@@ -65,7 +65,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
         "range": target_range(model),
-        "strengths": {**found.json(), "pairs": found.json()["pairs"][:PAIRS], "note": found.note},
+        "strengths": {**found.json(), "pairs": moving_pairs(model, found), "note": found.note},
         "rows": [] if table is None else example_rows(model, table),
         "quality": [quality.json() for quality in shown],
         "calibration": calibration(model, shown, rows, target),
@@ -146,6 +146,12 @@ def noise_json(posterior: Posterior, target: NumberTarget) -> Json:
     }
 
 
+def moving_pairs(model: FittedModel, found: Strengths) -> list[Any]:
+    """The strongest pairs of columns that the page can move."""
+    still = {i for i, column in enumerate(model.columns) if column.kind == "constant"}
+    return [pair for pair in found.json()["pairs"] if not still.intersection(pair[:2])][:PAIRS]
+
+
 def column_json(features: Features, column: Column) -> Json:
     """A column with its transform."""
     found: Json = {"name": column.name, "kind": column.kind, "unit": column.unit}
@@ -170,6 +176,8 @@ def column_json(features: Features, column: Column) -> Json:
             found |= {"knots": packed(knots), "levels": packed(features.shaper_.references_)}
         elif features.shaper_ is not None:
             found["lambda"] = float(features.shaper_.lambdas_[column.at])
+    if column.kind == "constant" and column.flag is not None:
+        found |= {"flag": column.flag, "fill": column.fill, "start": column.typical}
     if column.counts:
         found["density"] = {"edges": list(column.edges), "counts": list(column.counts)}
     return found

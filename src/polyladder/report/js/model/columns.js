@@ -80,7 +80,9 @@ export function transform(columns, inputs, values) {
       const gone = Number.isNaN(x);
       z[col.at] = forward(col, gone ? col.fill : x);
       if (col.flag !== null) z[col.flag] = gone ? 1 : 0;
-    } else if (col.kind === "category" && x >= 0) z[col.at + x] = 1;
+    } else if (col.kind === "category") {
+      if (x >= 0) z[col.at + x] = 1;
+    } else if (col.flag !== undefined) z[col.flag] = Number.isNaN(x) ? 1 : 0;
   });
   return z;
 }

@@ -33,7 +33,8 @@ export function renderCard() {
 
 function columnRow(col, i) {
   const numeric = col.kind === "numeric";
-  const kinds = { numeric: "number", category: `${col.categories?.length} categories`, constant: "constant, not used" };
+  const constant = col.flag === undefined ? "constant, not used" : "constant or missing";
+  const kinds = { numeric: "number", category: `${col.categories?.length} categories`, constant };
   return make(
     "tr",
     {},

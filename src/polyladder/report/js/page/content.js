@@ -28,4 +28,7 @@ export const charted = rule.combine === "draws" && model.outputs > 1 ? thinned(m
 
 /** Columns that take part, in the order of the table and by strength. */
 export const used = columns.map((_, i) => i).filter((i) => columns[i].kind !== "constant");
-export const ranked = data.strengths.columns.map(([i]) => i);
+export const ranked = data.strengths.columns.map(([i]) => i).filter((i) => used.includes(i));
+
+/** Columns that the model reads: those, and constant ones whose missing cells it knows of. */
+export const read = columns.map((_, i) => i).filter((i) => columns[i].start !== undefined);

@@ -1,4 +1,4 @@
-/* The row's controls: a slider and a number for each numeric column, a list for each category. */
+/* The row's controls: a slider and a number for each numeric column, a list for each category, a box for mere gaps. */
 import { densityBars, scale } from "../charts/axes.js";
 import { draw, make, shape } from "../charts/elements.js";
 import { format } from "../charts/numbers.js";
@@ -10,7 +10,16 @@ const controls = new Map();
 
 /** A new control of column i. */
 export function buildControl(i) {
-  return columns[i].kind === "category" ? buildList(i) : buildSlider(i);
+  const build = { numeric: buildSlider, category: buildList, constant: buildGap }[columns[i].kind];
+  return build(i);
+}
+
+/** A constant column that may be missing. */
+function buildGap(i) {
+  const onchange = () => set({ [i]: gap.checked ? Number.NaN : columns[i].start });
+  const gap = make("input", { type: "checkbox", id: `control-${i}`, onchange });
+  controls.set(i, { gap });
+  return make("div", { class: "control" }, head(i), make("label", { class: "missing" }, gap, "missing"));
 }
 
 function head(i, ...more) {
@@ -71,6 +80,7 @@ function densityStrip(col) {
 export function syncControl(i) {
   const found = controls.get(i);
   if (found?.select) found.select.value = String(row.values[i]);
+  else if (found?.gap) found.gap.checked = Number.isNaN(row.values[i]);
   else if (found) syncSlider(found, columns[i], row.values[i]);
 }
 

@@ -2,7 +2,7 @@
 import { make } from "../charts/elements.js";
 import { renderAnswer } from "./answer.js";
 import { renderCard, renderHead } from "./card.js";
-import { byId, classes, columns, data, model, ranked, used } from "./content.js";
+import { byId, classes, columns, data, model, ranked, read, used } from "./content.js";
 import { buildControl, syncControl } from "./controls.js";
 import { buildFigure, curves, renderCurve, renderCurves, renderSlopes, startScale } from "./curves.js";
 import { renderFormula } from "./formula.js";
@@ -46,18 +46,19 @@ function startOutputs() {
 function startControls() {
   const first = used.length <= FIRST + 18 ? used : ranked.slice(0, FIRST + 12);
   const others = used.filter((i) => !first.includes(i));
-  byId("controls").replaceChildren(...first.map(buildControl));
+  const gaps = read.filter((i) => !used.includes(i));
+  byId("controls").replaceChildren(...[...first, ...gaps].map(buildControl));
   const reveal = () => {
     byId("controls").append(...others.map(buildControl));
     others.forEach(syncControl);
   };
   showMore(byId("more-controls"), others, reveal, "features");
-  used.forEach(syncControl);
-  byId("reset").addEventListener("click", () => set(Object.fromEntries(used.map((i) => [i, columns[i].start]))));
+  read.forEach(syncControl);
+  byId("reset").addEventListener("click", () => set(Object.fromEntries(read.map((i) => [i, columns[i].start]))));
   byId("random").hidden = data.rows.length === 0;
   byId("random").addEventListener("click", () => {
     const example = data.rows[Math.floor(Math.random() * data.rows.length)];
-    set(Object.fromEntries(used.map((i) => [i, example[i] ?? missingValue(columns[i])])));
+    set(Object.fromEntries(read.map((i) => [i, example[i] ?? missingValue(columns[i])])));
   });
 }
 

@@ -7,7 +7,7 @@ import { charted, classes, columns, data, model, noise, rule } from "./content.j
 
 /** Values of all columns (NaN: missing, categories by position), the output that is shown, features and answer. */
 export const row = {
-  values: columns.map((c) => (c.kind === "constant" ? Number.NaN : c.start)),
+  values: columns.map((c) => c.start ?? Number.NaN),
   output: classes && data.outputs.length === 2 ? 1 : 0,
   z: null,
   answer: null,
