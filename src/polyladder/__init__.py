@@ -59,6 +59,12 @@ if TYPE_CHECKING:
     from polyladder.report.display import plot_residuals as plot_residuals
     from polyladder.report.display import plot_trace as plot_trace
     from polyladder.report.page import write_report as write_report
+    from polyladder.robustness.attack import attack as attack
+    from polyladder.robustness.certify import certified_radius as certified_radius
+    from polyladder.robustness.certify import certify as certify
+    from polyladder.robustness.feasible import Rules as Rules
+    from polyladder.robustness.optimize import maximize as maximize
+    from polyladder.robustness.optimize import minimize as minimize
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.train import Adam as Adam
@@ -89,8 +95,12 @@ _HOME = {
     "PolynomialKernel": "models.polynomial_kernel",
     "PolynomialKernelClassifier": "estimators.rivals.polynomial_kernel",
     "PolynomialKernelRegressor": "estimators.rivals.polynomial_kernel",
+    "Rules": "robustness.feasible",
     "absorb": "polynomial.absorb",
-    "catalog": "data.catalog",
+    "attack": "robustness.attack",
+    "catalog": "datasets.catalog",
+    "certified_radius": "robustness.certify",
+    "certify": "robustness.certify",
     "coefficients": "analysis.coefficients",
     "effective_sample_size": "predictive.diagnostics",
     "fit_alternating": "training.solves.alternating",
@@ -107,8 +117,10 @@ _HOME = {
     "line_polynomial": "analysis.line",
     "lipschitz_bound": "analysis.lipschitz",
     "load": "polynomial.store",
-    "load_dataset": "data.dataset",
+    "load_dataset": "datasets.dataset",
+    "maximize": "robustness.optimize",
     "merge": "models.merge",
+    "minimize": "robustness.optimize",
     "output_bound": "analysis.lipschitz",
     "output_moments": "analysis.moments",
     "plot_calibration": "report.calibration",
