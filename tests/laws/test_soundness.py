@@ -54,11 +54,7 @@ def searched(p: LadderPolynomial, region: Region, seed: int) -> Tensor:
     rows = torch.arange(ROWS).repeat_interleave(2)
     feasible = Feasible(region[rows])
     climb = Climb(p, feasible, weights, region.center[rows])
-    try:
-        climb.run(3)
-    except ValueError as error:
-        # Along some line the values overflow; the climb has kept where it was.
-        assert "must be a number" in str(error)
+    climb.run(3)
     chance = points_of(region, 40, seed)
     held = torch.stack([Feasible(region).held(x) for x in chance.unbind(1)], 1)
     return torch.cat([climb.x.view(ROWS, 2, -1), held], 1)

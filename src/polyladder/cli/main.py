@@ -10,11 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from polyladder import __version__
+from polyladder.cli.attack import attack
+from polyladder.cli.certify import certify
 from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
 from polyladder.cli.equation import equation
 from polyladder.cli.explain import explain
 from polyladder.cli.fit import fit
+from polyladder.cli.optimize import optimize
 from polyladder.cli.predict import predict
 from polyladder.cli.report import report
 from polyladder.cli.reproduce import reproduce
@@ -25,7 +28,7 @@ commands = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, explain, report, datasets, reproduce, demo, equation):
+for command in (fit, predict, explain, report, certify, attack, optimize, datasets, reproduce, demo, equation):
     commands.command()(command)
 
 

@@ -51,7 +51,11 @@ class Climb:
         self.evaluations += len(rows) * self.polynomial.order
         along = (lines * self.weights[rows].unsqueeze(-1)).sum(-2)
         good = along.isfinite().all(-1)
-        t, _ = LinePolynomial(along[good]).maximize(low[good], high[good])
+        try:
+            t, _ = LinePolynomial(along[good]).maximize(low[good], high[good])
+        except ValueError:
+            # Values along one of the lines overflow: what is highest there is not known, so nobody moves.
+            return
         rows = rows[good]
         self.accept(rows, self.feasible[rows].held(self.x[rows] + t.unsqueeze(-1) * direction[good]))
 
@@ -93,6 +97,12 @@ class Climb:
             for k in range(int((high - low).max().clamp(-1, 256)) + 1):
                 tried = self.x[rows]
                 tried[:, i] = torch.where(low + k <= high, low + k, tried[:, i])
+                self.accept(rows, tried)
+        for i, levels in part.rules.levels.items():
+            for level in levels.tolist():
+                tried = self.x[rows]
+                inside = (part.lower[:, i] <= level) & (level <= part.upper[:, i])
+                tried[:, i] = torch.where(inside, level, tried[:, i])
                 self.accept(rows, tried)
         for group in part.rules.one_hot:
             for i in group:

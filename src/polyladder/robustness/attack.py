@@ -99,6 +99,8 @@ def attack(
         >>> found.x, found.value
         (tensor([[1.5000]]), tensor([1.2500], dtype=torch.float64))
     """
+    if not isinstance(p, LadderPolynomial):
+        raise TypeError(f"p must be a LadderPolynomial; got {type(p).__name__}. For an estimator, use attack_table.")
     polynomial, rules = single(p), rules or Rules()
     check_budget(budget)
     rules.check(polynomial.in_features, norm)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -19,12 +20,14 @@ from polyladder.robustness.certificate import (
     single,
 )
 from polyladder.robustness.region import Norm, Region
+from polyladder.robustness.table_boxes import TableBoxes
+from polyladder.robustness.table_model import read_estimator
 
 
 def certify(
-    p: LadderPolynomial,
-    center: Tensor,
-    radius: float | Tensor,
+    p: LadderPolynomial | Any,
+    center: Tensor | Any,
+    radius: float | Tensor | Mapping[str, float],
     norm: Norm = "inf",
     budget: float | None = None,
     tolerance: float = 1e-3,
@@ -35,17 +38,19 @@ def certify(
     proven bound on its rounding error. (Only eigenvalues of symmetric matrices rely on LAPACK's, with ample room.)
 
     Args:
-        p: any ``batch_shape``.
-        center: rows. Shape (n, d), or (d,) for one.
+        p: a ladder of any ``batch_shape``, or a fitted estimator with one polynomial behind it.
+        center: rows. Shape (n, d), or (d,) for one. For an estimator, rows of its table.
         radius: of the regions: one number; for boxes also one for each input, (d,), or for each row and input, (n, d);
-            for balls also one for each row, (n,).
+            for balls also one for each row, (n,). For an estimator, one number is a part of each column's training
+            range; a mapping from names of columns is in their own units, and other columns stay. Categories stay.
         norm: "inf" for boxes, 2 for Euclidean balls.
         budget: seconds for splitting the regions, all rows together, until the proven range is within ``tolerance`` of
             the range that was found. None: no splitting.
         tolerance: gap at which splitting ends, as a part of the width of the range.
 
     Returns:
-        ``lower`` and ``upper``, shapes (*batch_shape, n, m), and the range that was found inside.
+        ``lower`` and ``upper``, shapes (*batch_shape, n, m), and the range that was found inside. For an estimator they
+        are what it predicts, clipped inputs and guarded predictions included; for classes, scores or log-odds.
 
     Cost: about as much as the Hessians at the rows. With few inputs the polynomial is written out around each row.
 
@@ -56,10 +61,14 @@ def certify(
         >>> found.lower, found.upper
         (tensor([[0.2500]], dtype=torch.float64), tensor([[2.2500]], dtype=torch.float64))
     """
-    if not isinstance(p, LadderPolynomial):
-        raise TypeError(f"p must be a LadderPolynomial or a fitted estimator; got {type(p).__name__}.")
     check_budget(budget)
     check_tolerance(tolerance)
+    if not isinstance(p, LadderPolynomial):
+        model = read_estimator(p)
+        boxes = TableBoxes.around(model, center, radius, norm)
+        return boxes.held(certify_sums(model.polynomial, boxes.region, boxes.outputs, budget, tolerance))
+    if isinstance(radius, Mapping):
+        raise TypeError("radius must be a number or a tensor for a ladder; got a mapping. Names belong to estimators.")
     if p.batch_shape:
         count = math.prod(p.batch_shape)
         flat = p.map(lambda t: t.flatten(0, len(p.batch_shape) - 1))
@@ -97,9 +106,9 @@ def certify_sums(
 
 
 def certified_radius(
-    p: LadderPolynomial,
-    x: Tensor,
-    y: Tensor,
+    p: LadderPolynomial | Any,
+    x: Tensor | Any,
+    y: Any,
     norm: Norm = "inf",
     within: float | None = None,
     largest: float = 1.0,
@@ -111,27 +120,42 @@ def certified_radius(
     its sign stays, y being 0 or 1); with ``within``, that every output stays within this much of y.
 
     Args:
-        p: a single ladder.
-        x: rows. Shape (n, d).
-        y: classes, whole numbers of shape (n,); or numbers of shape (n,) or (n, m).
+        p: a single ladder, or a fitted estimator.
+        x: rows. Shape (n, d), or rows of the estimator's table.
+        y: classes, whole numbers of shape (n,), of an estimator its labels; or numbers of shape (n,) or (n, m).
         norm: "inf" for boxes, 2 for Euclidean balls.
         within: the tolerance for numbers, or None for classes.
         largest: radii above it are not tried.
         steps: of the bisection; the result is within ``largest / 2 ** steps`` of the largest radius the bounds prove.
 
     Returns:
-        Shape (n,), float64; zero where even the row itself is not safe.
+        Shape (n,), float64; zero where even the row itself is not safe. For an estimator, in parts of each column's
+        training range.
     """
-    polynomial = single(p)
-    region = check_region(polynomial, x, float(largest), norm)
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise ValueError(f"steps must be a positive integer; got {steps!r}.")
-    weights, limit = unsafe_sums(polynomial, y, len(region), within)
-    low, high = torch.zeros(len(region), dtype=torch.float64), region.radius[:, 0].clone()
+    if isinstance(p, LadderPolynomial):
+        polynomial = single(p)
+        region = check_region(polynomial, x, float(largest), norm)
+
+        def at(radius: Tensor) -> Region:
+            return Region(region.center, radius.unsqueeze(-1).expand_as(region.radius), norm)
+
+        n = len(region)
+    else:
+        model = read_estimator(p)
+        boxes = TableBoxes.around(model, x, float(largest), norm)
+        polynomial, n = model.polynomial, len(boxes.region)
+        y = y if within is not None else model.classes(y)
+
+        def at(radius: Tensor) -> Region:
+            return boxes.scaled(radius / largest).region
+
+    weights, limit = unsafe_sums(polynomial, y, n, within)
+    low, high = torch.zeros(n, dtype=torch.float64), torch.full((n,), float(largest), dtype=torch.float64)
     for step in range(steps + 1):
         tried = high if step == 0 else (low + high) / 2
-        scaled = Region(region.center, tried.unsqueeze(-1).expand_as(region.radius), norm)
-        proven = (upper_bounds(polynomial, scaled, weights)[0] <= limit).all(-1)
+        proven = (upper_bounds(polynomial, at(tried), weights)[0] <= limit).all(-1)
         low = torch.where(proven, tried, low)
         high = torch.where(proven, high, tried)
     return low

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -24,6 +24,7 @@ class Rules:
         one_hot: groups of inputs of which one is 1 and the others 0; they may change whatever the radius is.
         matrix: A of the constraints A x <= b. Shape (c, d), or None.
         limits: b. Shape (c,), or None.
+        levels: for some inputs the values that they may have, where these are not the whole numbers. Shapes (v,).
     """
 
     frozen: Sequence[int] = ()
@@ -31,12 +32,13 @@ class Rules:
     one_hot: Sequence[Sequence[int]] = ()
     matrix: Tensor | None = None
     limits: Tensor | None = None
+    levels: Mapping[int, Tensor] = field(default_factory=dict)
 
     def check(self, d: int, norm: Norm = "inf") -> None:
         """Refuse rules that do not fit d inputs."""
         if self.one_hot and norm != "inf":
             raise ValueError("one_hot must come with norm='inf'; a change of category has no Euclidean length.")
-        named = [*self.frozen, *self.integer, *(i for group in self.one_hot for i in group)]
+        named = [*self.frozen, *self.integer, *self.levels, *(i for group in self.one_hot for i in group)]
         wrong = [i for i in named if isinstance(i, bool) or not isinstance(i, int) or not 0 <= i < d]
         if wrong:
             raise ValueError(f"frozen, integer and one_hot must name inputs from 0 to {d - 1}; got {wrong[0]!r}.")
@@ -53,7 +55,7 @@ class Rules:
     @property
     def discrete(self) -> list[int]:
         """The inputs that do not move continuously."""
-        return sorted({*self.integer, *(i for group in self.one_hot for i in group)})
+        return sorted({*self.integer, *self.levels, *(i for group in self.one_hot for i in group)})
 
 
 @dataclass(frozen=True, eq=False)

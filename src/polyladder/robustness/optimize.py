@@ -101,6 +101,8 @@ def extreme(
     sign: int,
 ) -> Optimum:
     """Where ``sign`` times an output is largest."""
+    if not isinstance(p, LadderPolynomial):
+        raise TypeError(f"p must be a LadderPolynomial; got {type(p).__name__}. For an estimator, use optimize_table.")
     polynomial = single(p)
     region = check_box(polynomial.in_features, lower, upper)
     if isinstance(output, bool) or not isinstance(output, int) or not 0 <= output < polynomial.out_features:
