@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyladder.robustness import bounds
-from polyladder.robustness.bounds import functionals, interval_upper, upper_bounds, written
+from polyladder.robustness.bounds import functionals, interval_upper, plain_intervals, upper_bounds, written
 from polyladder.robustness.degrees import degree_upper
 from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Norm
@@ -15,9 +15,17 @@ from tests.oracles.long_arithmetic import PRECISION, long_value
 from tests.robustness.cases import both_signs, points_of, region_of, wild_ladder
 
 
+@pytest.mark.parametrize("budget", [0, 2**22])
 @pytest.mark.parametrize("norm", ["inf", 2])
 @given(st.integers(0, 2**31), st.lists(st.integers(1, 5), max_size=4), st.integers(1, 4), st.floats(-4, 0.5))
-def test_no_point_leaves_the_bounds(norm: Norm, seed: int, hidden: list[int], d: int, size: float) -> None:
+def test_no_point_leaves_the_bounds(budget: int, norm: Norm, seed: int, hidden: list[int], d: int, size: float) -> None:
+    """Both ways: layer by layer, and with the polynomial written out."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "BUDGET", budget)
+        check_points(norm, seed, hidden, d, size)
+
+
+def check_points(norm: Norm, seed: int, hidden: list[int], d: int, size: float) -> None:
     p = random_ladder(d, hidden, 2, seed=seed)
     region = region_of(3, d, 10.0**size, norm, seed)
     found, points = upper_bounds(p, region, both_signs(3, 2))
@@ -37,7 +45,8 @@ def test_each_method_holds_in_long_arithmetic_for_weights_of_all_sizes(norm: Nor
         readout, offset = functionals(p, both_signs(2, 2))
         states = states_on(p, region)
         found = {
-            "interval": interval_upper(states, readout, offset)[0],
+            "interval": interval_upper(states.top, readout, offset)[0],
+            "plain": interval_upper(plain_intervals(p, region), readout, offset)[0],
             "degree": degree_upper(p, region, states, readout, offset)[0],
             "plane": plane_upper(p, region, states, readout, offset)[0],
             "written": written(p, region, readout, offset)[0],

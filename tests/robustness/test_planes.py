@@ -16,7 +16,7 @@ def test_planes_hold_and_beat_intervals() -> None:
     values = p(points_of(region, 500).flatten(0, 1)).view(10, 500)
     assert (values.amax(1) <= found[:, 0]).all()
     assert (values.amin(1) >= -found[:, 1]).all()
-    intervals, _ = interval_upper(states, readout, offset)
+    intervals, _ = interval_upper(states.top, readout, offset)
     assert (found.sum(1) < intervals.sum(1)).all()
 
 

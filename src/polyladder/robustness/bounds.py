@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import Ball, exact, matmul, plus, product, total
+from polyladder.robustness.ball import Ball, affine, exact, matmul, plus, product, total
 from polyladder.robustness.degrees import degree_upper
 from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Region
-from polyladder.robustness.states import States, states_on
+from polyladder.robustness.states import states_on
 from polyladder.robustness.written import BUDGET, chunks, cost, write_out, written_upper
 
 STATES = 2**23
@@ -20,10 +20,9 @@ STATES = 2**23
 def upper_bounds(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Proven upper bounds of weighted sums of outputs on regions, each the best of several methods.
 
-    - Intervals, layer by layer.
-    - Degree by degree around the center (`degree_upper`).
-    - Planes above each product, carried back to the input (`plane_upper`).
-    - The polynomial written out over the region, where it has few enough terms (`written_upper`).
+    Where the polynomial has few enough terms it is written out over the region (`written_upper`). Where it has not, it
+    is bounded degree by degree around the center (`degree_upper`), and by planes above each product that are carried
+    back to the input (`plane_upper`). Intervals, layer by layer, are tried in either case.
 
     Args:
         polynomial: float64, a single one.
@@ -47,14 +46,20 @@ def upper_bounds(polynomial: LadderPolynomial, region: Region, weights: Tensor) 
 def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> tuple[Tensor, Tensor]:
     """What `upper_bounds` says, for as many regions as fit into memory."""
     readout, offset = functionals(polynomial, weights)
-    states = states_on(polynomial, region)
-    found = [
-        interval_upper(states, readout, offset),
-        degree_upper(polynomial, region, states, readout, offset),
-        plane_upper(polynomial, region, states, readout, offset),
-    ]
     if cost(polynomial) <= BUDGET:
-        found.append(written(polynomial, region, readout, offset))
+        # Whatever cancels between units and layers has canceled in the coefficients: the other methods, which bound
+        # the same products one by one, would add nothing but time. Far from the center intervals may be narrower.
+        found = [
+            written(polynomial, region, readout, offset),
+            interval_upper(plain_intervals(polynomial, region), readout, offset),
+        ]
+    else:
+        states = states_on(polynomial, region)
+        found = [
+            interval_upper(states.top, readout, offset),
+            degree_upper(polynomial, region, states, readout, offset),
+            plane_upper(polynomial, region, states, readout, offset),
+        ]
     bounds = torch.stack([torch.nan_to_num(bound, nan=torch.inf, posinf=torch.inf) for bound, _ in found])
     bounds = torch.where(bounds == -torch.inf, torch.inf, bounds)
     best, which = bounds.min(0)
@@ -74,9 +79,18 @@ def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ba
     return readout, total(product(exact(weights), exact(polynomial.offset.expand_as(weights))))
 
 
-def interval_upper(states: States, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
-    """Bounds from the intervals of the last state alone. Shape (n, o)."""
-    top = Ball(states.top.mid.unsqueeze(-2), states.top.rad.unsqueeze(-2))
+def plain_intervals(polynomial: LadderPolynomial, region: Region) -> Ball:
+    """What the last state can be, from what each state can be by itself. Shape (n, k_L)."""
+    x = region.inputs()
+    h = x
+    for W, b, V, c in polynomial.layers():
+        h = product(affine(h, W, b), affine(x, V, c))
+    return h
+
+
+def interval_upper(top: Ball, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
+    """Bounds from the intervals of the last state, (n, k_L), alone. Shape (n, o)."""
+    top = Ball(top.mid.unsqueeze(-2), top.rad.unsqueeze(-2))
     bound = plus(total(product(readout, top)), offset).upper
     return bound, bound.new_zeros(*bound.shape, 1)
 

@@ -85,6 +85,8 @@ def ascend(b: Tensor, P: Tensor, norm: Norm) -> Tensor:
         slope = b + 2 * (P @ y.unsqueeze(-1)).squeeze(-1)
         after = nearest(torch.nan_to_num(y + rate * slope), norm)
         following = (1 + (1 + 4 * momentum**2) ** 0.5) / 2
+        if torch.equal(after, t):
+            break
         y = after + (momentum - 1) / following * (after - t)
         t, momentum = after, following
     return t

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from polyladder.analysis.taylor import count, homogeneous_parts, monomials, multiplicities
+from polyladder.analysis.taylor import count, homogeneous_parts, joined, monomials, multiplicities
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, sum_up
 from polyladder.robustness.quadratic import quadratic_upper
@@ -56,27 +56,57 @@ def write_out(polynomial: LadderPolynomial, region: Region, readout: Ball, offse
     def moved(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
         return weight * radius.unsqueeze(-2), center @ weight.mT + intercept
 
-    def spread(t: Tensor) -> Tensor:
-        return t.expand(n, *t.shape)
-
-    gates = [moved(V, c) for V, c in zip(polynomial.V, polynomial.c, strict=True)]
-    W, b = [spread(t) for t in polynomial.W], [spread(t) for t in polynomial.b]
-    values = offset.mid
-    if W:
-        W[0], b[0] = moved(polynomial.W[0], polynomial.b[0])
-        last = readout.mid
+    if not polynomial.W:
+        values = offset.mid + (readout.mid @ center.unsqueeze(-1)).squeeze(-1)
+        coefficients = torch.cat([values.unsqueeze(-1), readout.mid * radius.unsqueeze(-2)], -1)
     else:
-        last = readout.mid * radius.unsqueeze(-2)
-        values = values + (readout.mid @ center.unsqueeze(-1)).squeeze(-1)
-    local = LadderPolynomial(
-        W=tuple(W), b=tuple(b), V=tuple(V for V, _ in gates), c=tuple(c for _, c in gates), readout=last, offset=values
-    )
-    parts = [part.expand(*offset.mid.shape, -1) for part in homogeneous_parts(local, order)[-1]]
+        first = moved(polynomial.W[0], polynomial.b[0])
+        gates = [moved(V, c) for V, c in zip(polynomial.V, polynomial.c, strict=True)]
+        rest = [(W.expand(n, -1, -1), b.expand(n, -1)) for W, b in zip(polynomial.W[1:], polynomial.b[1:], strict=True)]
+        layers = [first, *rest]
+        # The last layer as a readout: its own product is taken after the sum over its units, which is much smaller.
+        inner = LadderPolynomial(
+            W=tuple(W for W, _ in layers[:-1]),
+            b=tuple(b for _, b in layers[:-1]),
+            V=tuple(V for V, _ in gates[:-1]),
+            c=tuple(c for _, c in gates[:-1]),
+            readout=layers[-1][0],
+            offset=layers[-1][1],
+        )
+        coefficients = last_product(homogeneous_parts(inner, order)[-1], *gates[-1], readout.mid)
+        coefficients[..., 0] += offset.mid
     roundings = 2 * (order + 1) * (max((d, *polynomial.hidden, polynomial.out_features)) + order + 12)
     largest = polynomial.map(torch.abs).hidden_states(center.abs() + radius)[-1].unsqueeze(-2)
     unit = roundings * EPSILON
     error = sum_up((readout.mid.abs() * unit + readout.rad) * largest) * (1 + unit)
-    return torch.cat(parts, -1), (error + unit * offset.mid.abs() + offset.rad) * UP + TINY
+    return coefficients, (error + unit * offset.mid.abs() + offset.rad) * UP + TINY
+
+
+def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor) -> Tensor:
+    """Coefficients of readout @ ((V t + c) * u) from those of u, degree by degree.
+
+    Args:
+        parts: of u. Shapes (n, k, N_j).
+        V: shape (n, k, d).
+        c: shape (n, k).
+        readout: shape (n, o, k).
+
+    Returns:
+        Shape (n, o, N).
+    """
+    n, o, _ = readout.shape
+    d = V.shape[-1]
+    gated = readout * c.unsqueeze(-2)
+    found = [gated @ part.expand(n, -1, -1) for part in parts]
+    for j, part in enumerate(parts):
+        units = readout.unsqueeze(-2) * part.expand(n, -1, -1).mT.unsqueeze(1)
+        products = (units @ V.unsqueeze(1)).flatten(-2)
+        raised = products.new_zeros(n, o, count(d, j + 1)).index_add(-1, joined(d, j, 1).flatten(), products)
+        if j + 1 < len(found):
+            found[j + 1] = found[j + 1] + raised
+        else:
+            found.append(raised)
+    return torch.cat(found, -1)
 
 
 def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm: Norm) -> tuple[Tensor, Tensor, Tensor]:
