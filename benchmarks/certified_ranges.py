@@ -43,7 +43,7 @@ def linear(weight: Tensor, intercept: Tensor) -> nn.Linear:
     return layer
 
 
-def trained(depth: int) -> tuple[LadderPolynomial, Tensor]:
+def trained(depth: int, count: int = ROWS) -> tuple[LadderPolynomial, Tensor]:
     """A ladder trained on the first split of concrete, and test rows."""
     data = load_dataset("concrete", os.environ.get("POLYLADDER_DATA"))
     split = data.splits[0]
@@ -60,7 +60,7 @@ def trained(depth: int) -> tuple[LadderPolynomial, Tensor]:
     test = torch.as_tensor(split.test)
     error = (p(x[test].double())[:, 0] - y[test]).square().mean().sqrt()
     print(f"order {depth + 1}: test RMSE {error:.2f} MPa")
-    return p.to(torch.float32), x[test[:ROWS]]
+    return p.to(torch.float32), x[test[:count]]
 
 
 def corners(p: LadderPolynomial, x: Tensor, radius: float) -> Tensor:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from polyladder.analysis.jacobian import jacobian
 from polyladder.analysis.line import LinePolynomial, line_polynomial
-from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.ladder import LadderPolynomial, affine
 from polyladder.robustness.feasible import Feasible
 
 COORDINATES = 24
@@ -26,7 +25,7 @@ class Climb:
 
     def __init__(self, polynomial: LadderPolynomial, feasible: Feasible, weights: Tensor, x: Tensor) -> None:
         self.polynomial, self.feasible, self.weights, self.x = polynomial, feasible, weights, x.clone()
-        self.evaluations = 0
+        self.evaluations, self.free = 0, feasible.continuous
         self.value = self.values(self.x, torch.arange(len(x)))
 
     def values(self, x: Tensor, rows: Tensor) -> Tensor:
@@ -37,8 +36,7 @@ class Climb:
     def gradient(self, rows: Tensor) -> Tensor:
         """Of the weighted sums, at the points, as far as they move continuously. Shape (c, d)."""
         self.evaluations += 2 * len(rows)
-        slope = (self.weights[rows].unsqueeze(1) @ jacobian(self.polynomial, self.x[rows])).squeeze(1)
-        return torch.nan_to_num(slope) * self.feasible.continuous
+        return torch.nan_to_num(weighted_gradient(self.polynomial, self.x[rows], self.weights[rows])) * self.free
 
     def step(self, rows: Tensor, direction: Tensor) -> None:
         """Go to the highest allowed point along a direction, one for each of some problems. Shapes (c,) and (c, d)."""
@@ -68,7 +66,7 @@ class Climb:
 
     def ascend(self, rows: Tensor) -> None:
         """Toward the corner that the gradient points to, then along the gradient as far as it is free."""
-        if not bool(self.feasible.continuous.any()):
+        if not bool(self.free.any()):
             return
         self.step(rows, self.corner(rows, self.gradient(rows)) - self.x[rows])
         slope, part = self.gradient(rows), self.feasible[rows]
@@ -86,8 +84,7 @@ class Climb:
 
     def single_inputs(self, rows: Tensor) -> None:
         """Exact steps along single inputs, then every whole number and every choice of a group, one after the other."""
-        slope, part = self.gradient(rows), self.feasible[rows]
-        free = part.continuous
+        slope, part, free = self.gradient(rows), self.feasible[rows], self.free
         order = (slope.abs() * (part.upper - part.lower)).argsort(-1, descending=True)
         for column in order[:, : min(int(free.sum()), COORDINATES)].unbind(-1):
             direction = torch.zeros_like(slope).scatter_(1, column.unsqueeze(-1), 1.0)
@@ -111,18 +108,41 @@ class Climb:
                 tried[:, i] = 1.0
                 self.accept(rows, tried)
 
-    def run(self, rounds: int, tolerance: float = 1e-9) -> None:
-        """Rounds for every point until neither its gradient nor a single input gains anything."""
+    def run(self, rounds: int, tolerance: float = 1e-9, single: bool = True) -> None:
+        """Rounds for every point until neither its gradient nor, if asked for, a single input gains anything."""
         rows = torch.arange(len(self.x))
         for _ in range(rounds):
             before = self.value[rows]
             self.ascend(rows)
             stuck = rows[~gained(self.value[rows], before, tolerance)]
-            if len(stuck):
+            if single and len(stuck):
                 self.single_inputs(stuck)
             rows = rows[gained(self.value[rows], before, tolerance)]
             if not len(rows):
                 return
+
+
+def weighted_gradient(polynomial: LadderPolynomial, x: Tensor, weights: Tensor) -> Tensor:
+    """The gradient of one weighted sum of outputs for each row: `jacobian`'s recursion for a single output.
+
+    Args:
+        polynomial: a single one.
+        x: shape (n, d).
+        weights: shape (n, m).
+
+    Returns:
+        Shape (n, d).
+    """
+    h, passed = x, []
+    for W, b, V, c in polynomial.layers():
+        inner, gate = affine(h, W, b), affine(x, V, c)
+        passed.append((W, V, inner, gate))
+        h = inner * gate
+    upper, total = weights @ polynomial.readout, torch.zeros_like(x)
+    for W, V, inner, gate in reversed(passed):
+        total = total + (upper * inner) @ V
+        upper = (upper * gate) @ W
+    return total + upper
 
 
 def gained(after: Tensor, before: Tensor, tolerance: float) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from polyladder.analysis.jacobian import jacobian
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.ascent import Climb
 from polyladder.robustness.bounds import upper_bounds
@@ -117,14 +118,19 @@ def attack(
     chosen = weights[problems, targets]
     starts = random_starts(feasible[problems], restarts, seed)
     climb = Climb(polynomial, feasible[problems], chosen, starts)
-    climb.run(rounds)
-    values = (climb.value + shift[problems, targets]).view(n, -1)
-    value, best = values.max(1)
-    found = climb.x.view(n, -1, climb.x.shape[-1])[torch.arange(n), best]
-    clean = (torch.einsum("nom,nm->no", weights, polynomial(region.center)) + shift).amax(1)
+    climb.run(rounds, single=False)
+    # The best start of each row goes on with single inputs, which cost a line each.
+    best = (climb.value + shift[problems, targets]).view(n, -1).argmax(1) + torch.arange(n) * (len(starts) // max(n, 1))
+    last = Climb(polynomial, feasible, chosen[best], climb.x[best])
+    last.run(rounds)
+    found = last.x
+    # Another class than the one that was aimed at may have come out on top.
+    value, clean = (
+        (torch.einsum("nom,nm->no", weights, polynomial(at)) + shift).amax(1) for at in (found, region.center)
+    )
     limit = torch.zeros_like(clean) if is_class(y, goal) else clean if within is None else clean.new_full((n,), within)
     bound = proven(polynomial, feasible, weights, shift, found, budget) if certificate else None
-    return Attack(found.to(p.dtype), value, value > limit, bound, climb.evaluations)
+    return Attack(found.to(p.dtype), value, value > limit, bound, climb.evaluations + last.evaluations)
 
 
 def is_class(y: Any, goal: Goal | None) -> bool:
@@ -152,8 +158,11 @@ def objectives(polynomial: LadderPolynomial, y: Any, n: int, goal: Goal | None) 
 
 
 def likely(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> Tensor:
-    """The sums that look largest on the region, by the proven bounds. Shape (n, TARGETS)."""
-    return upper_bounds(polynomial, region, weights)[0].topk(TARGETS, 1).indices
+    """The sums that look largest on the region, by value and slope at the rows. Shape (n, TARGETS)."""
+    value = torch.einsum("nom,nm->no", weights, polynomial(region.center))
+    slope = (weights @ jacobian(polynomial, region.center)) * region.radius.unsqueeze(1)
+    rise = slope.abs().sum(-1) if region.norm == "inf" else slope.norm(dim=-1)
+    return (value + rise).topk(TARGETS, 1).indices
 
 
 def random_starts(feasible: Feasible, restarts: int, seed: int) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -73,33 +74,33 @@ class Feasible:
     def __getitem__(self, rows: Tensor) -> Feasible:
         return Feasible(self.region[rows], self.rules)
 
-    @property
+    @cached_property
     def lower(self) -> Tensor:
         """The lowest inputs; frozen ones stay. Shape (q, d)."""
         found = torch.where(self.fixed, self.region.center, self.region.lower)
         found[:, self.grouped] = 0.0
         return found
 
-    @property
+    @cached_property
     def upper(self) -> Tensor:
         """The highest inputs; frozen ones stay. Shape (q, d)."""
         found = torch.where(self.fixed, self.region.center, self.region.upper)
         found[:, self.grouped] = 1.0
         return found
 
-    @property
+    @cached_property
     def grouped(self) -> list[int]:
         """The inputs of one-hot groups: they may be 0 or 1 whatever the radius is."""
         return [i for group in self.rules.one_hot for i in group]
 
-    @property
+    @cached_property
     def fixed(self) -> Tensor:
         """Which inputs never change. Shape (d,)."""
         found = torch.zeros(self.region.center.shape[1], dtype=torch.bool)
         found[list(self.rules.frozen)] = True
         return found
 
-    @property
+    @cached_property
     def continuous(self) -> Tensor:
         """Which inputs move along lines. Shape (d,), float64."""
         found = (~self.fixed).double()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import torch
@@ -55,7 +56,7 @@ class Region:
             return torch.clamp(self.center + self.radius * t, self.lower, self.upper)
         return self.center + self.radius * t / t.norm(dim=-1, keepdim=True).clamp_min(1.0)
 
-    @property
+    @cached_property
     def lower(self) -> Tensor:
         """The lowest inputs that lie inside after rounding. Shape (n, d)."""
         if self.ends is not None:
@@ -63,7 +64,7 @@ class Region:
         end = self.center - self.radius
         return torch.where(self.center - end > self.radius, torch.nextafter(end, self.center), end)
 
-    @property
+    @cached_property
     def upper(self) -> Tensor:
         """The highest inputs that lie inside after rounding. Shape (n, d)."""
         if self.ends is not None:
@@ -71,7 +72,7 @@ class Region:
         end = self.center + self.radius
         return torch.where(end - self.center > self.radius, torch.nextafter(end, self.center), end)
 
-    @property
+    @cached_property
     def cover(self) -> tuple[Tensor, Tensor]:
         """Ends between which the whole region lies. Shapes (n, d)."""
         far = torch.full_like(self.center, torch.inf)
