@@ -63,6 +63,17 @@ if TYPE_CHECKING:
     from polyladder.report.display import plot_residuals as plot_residuals
     from polyladder.report.display import plot_trace as plot_trace
     from polyladder.report.page import write_report as write_report
+    from polyladder.report.robustness import plot_robustness as plot_robustness
+    from polyladder.robustness.attack import attack as attack
+    from polyladder.robustness.attack_table import attack_table as attack_table
+    from polyladder.robustness.certify import certified_radius as certified_radius
+    from polyladder.robustness.certify import certify as certify
+    from polyladder.robustness.curve import robustness_curve as robustness_curve
+    from polyladder.robustness.feasible import Rules as Rules
+    from polyladder.robustness.margins import certify_margins as certify_margins
+    from polyladder.robustness.optimize import maximize as maximize
+    from polyladder.robustness.optimize import minimize as minimize
+    from polyladder.robustness.optimize_table import optimize_table as optimize_table
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.train import Adam as Adam
@@ -93,8 +104,14 @@ _HOME = {
     "PolynomialKernel": "models.polynomial_kernel",
     "PolynomialKernelClassifier": "estimators.rivals.polynomial_kernel",
     "PolynomialKernelRegressor": "estimators.rivals.polynomial_kernel",
+    "Rules": "robustness.feasible",
     "absorb": "polynomial.absorb",
+    "attack": "robustness.attack",
+    "attack_table": "robustness.attack_table",
     "catalog": "datasets.catalog",
+    "certified_radius": "robustness.certify",
+    "certify": "robustness.certify",
+    "certify_margins": "robustness.margins",
     "coefficients": "analysis.coefficients",
     "effective_sample_size": "predictive.diagnostics",
     "encrypt": "export.encrypted",
@@ -113,7 +130,10 @@ _HOME = {
     "lipschitz_bound": "analysis.lipschitz",
     "load": "polynomial.store",
     "load_dataset": "datasets.dataset",
+    "maximize": "robustness.optimize",
     "merge": "models.merge",
+    "minimize": "robustness.optimize",
+    "optimize_table": "robustness.optimize_table",
     "output_bound": "analysis.lipschitz",
     "output_moments": "analysis.moments",
     "plot_calibration": "report.calibration",
@@ -122,9 +142,11 @@ _HOME = {
     "plot_pair": "report.display",
     "plot_predictions": "report.display",
     "plot_residuals": "report.display",
+    "plot_robustness": "report.robustness",
     "plot_trace": "report.display",
     "random_start": "training.solves.alternating",
     "register_onnx_converters": "export.onnx_pipeline",
+    "robustness_curve": "robustness.curve",
     "sample_gibbs": "training.bayes.gibbs",
     "shallower": "polynomial.shallower",
     "split_rhat": "predictive.diagnostics",

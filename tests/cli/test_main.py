@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from polyladder import __version__
-from polyladder.cli.main import app, commands
+from polyladder.cli.main import COMMANDS, app, commands
 
 
 def test_a_mistake_is_one_sentence_on_stderr(
@@ -31,7 +31,7 @@ def test_help_does_not_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-@pytest.mark.parametrize("name", ["fit", "predict", "explain", "export", "report", "datasets", "demo", "equation"])
+@pytest.mark.parametrize("name", [command.__name__ for command in COMMANDS])
 def test_every_command_has_help_with_an_example(name: str) -> None:
     shown = CliRunner().invoke(commands, [name, "--help"]).stdout
     assert "Example" in shown

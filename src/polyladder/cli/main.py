@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from polyladder import __version__
+from polyladder.cli.attack import attack
+from polyladder.cli.certify import certify
 from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
 from polyladder.cli.encrypted import encrypted
@@ -17,6 +19,7 @@ from polyladder.cli.equation import equation
 from polyladder.cli.explain import explain
 from polyladder.cli.export import export
 from polyladder.cli.fit import fit
+from polyladder.cli.optimize import optimize
 from polyladder.cli.predict import predict
 from polyladder.cli.report import report
 from polyladder.cli.reproduce import reproduce
@@ -27,7 +30,21 @@ commands = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, explain, export, report, datasets, reproduce, demo, equation):
+COMMANDS = (
+    fit,
+    predict,
+    explain,
+    report,
+    export,
+    certify,
+    attack,
+    optimize,
+    datasets,
+    reproduce,
+    demo,
+    equation,
+)
+for command in COMMANDS:
     commands.command()(command)
 commands.add_typer(encrypted, name="encrypted")
 

@@ -1,0 +1,85 @@
+"""`polyladder attack`: the worst rows near those of a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def attack(
+    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet with the target; - for standard input.")],
+    radius: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--radius",
+            "-r",
+            help="A part of every column's training range, or column=step in its own unit; repeatable.",
+        ),
+    ] = None,
+    frozen: Annotated[list[str] | None, typer.Option(help="A column that never changes; repeatable.")] = None,
+    integer: Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeatable.")] = None,
+    changing: Annotated[
+        list[str] | None, typer.Option(help="A column of categories that may change; repeatable.")
+    ] = None,
+    goal: Annotated[
+        str | None, typer.Option(help="For numbers: up, down or away from the target, which is the default.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
+    ] = None,
+    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
+) -> None:
+    """Find the row within a radius of each row where the model is most wrong, and prove how much worse it can get.
+
+    The result has the columns of the model at the worst row, then its prediction, the error (for classes the margin by
+    which another class wins), whether the attack succeeded, and the proven bound of that error.
+
+    \b
+    Examples:
+      polyladder attack houses.ladder houses.csv --radius 0.02
+      polyladder attack houses.ladder houses.csv -r area=5 --goal up -o worst.csv
+      polyladder attack houses.ladder houses.csv --frozen area --integer rooms --changing street
+    """
+    import polars as pl
+
+    from polyladder.automatic.model_rows import load_estimator
+    from polyladder.cli.certify import read_radius
+    from polyladder.cli.output import check_place
+    from polyladder.cli.predict import opened
+    from polyladder.cli.report import judged_rows
+    from polyladder.estimators.targets import ClassTarget
+    from polyladder.robustness.attack_table import attack_table
+
+    if output is not None:
+        check_place("--output", output, no_clobber)
+    estimator = load_estimator(model)
+    steps = read_radius(radius)
+    X, y = judged_rows(estimator, rows)
+    if y is None:
+        raise ValueError("ROWS must have the target, which the attack leads away from; it is missing.")
+    found = attack_table(
+        estimator,
+        X,
+        y,
+        steps,
+        goal=goal,  # type: ignore[arg-type]
+        frozen=frozen or (),
+        integer=integer or (),
+        changing=changing or (),
+    )
+    worst = pl.DataFrame(found.rows)
+    if isinstance(estimator.target_, ClassTarget):
+        at = found.prediction.argmax(1) if found.prediction.shape[1] > 1 else (found.prediction[:, 0] > 0).long()
+        predicted = estimator.classes_[at.numpy()]
+    else:
+        predicted = found.prediction[:, 0].numpy()
+    assert found.bound is not None
+    extra = {"prediction": predicted, "error": found.value.numpy(), "success": found.success.numpy()}
+    frame = worst.with_columns(**{**extra, "bound": found.bound.numpy()})
+    with opened(output) as sink:
+        sink.write(frame.write_csv().encode())
+    hits = int(found.success.sum())
+    typer.echo(f"{hits:,} of {len(frame):,} rows attacked with success.", err=True)

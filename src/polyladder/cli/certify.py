@@ -1,0 +1,127 @@
+"""`polyladder certify`: what predictions can become when inputs are off by a little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def certify(
+    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
+    radius: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--radius",
+            "-r",
+            help="A part of every column's training range, or column=step in its own unit; repeatable.",
+        ),
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tight.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw certified and attacked error against the radius; ROWS must have the target."),
+    ] = None,
+    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
+) -> None:
+    """Prove the range of every row's prediction while its columns move within a radius.
+
+    One line for each row: for numbers the prediction and its proven lowest and highest value; for classes the
+    prediction and whether it is proven to stay. Categories stay as they are.
+
+    \b
+    Examples:
+      polyladder certify houses.ladder new.csv --radius 0.02
+      polyladder certify houses.ladder new.csv -r area=5 -r age=1 --budget 10 -o ranges.csv
+      polyladder certify houses.ladder houses.csv --plot robustness.png
+    """
+    from polyladder.automatic.model_rows import load_estimator
+    from polyladder.cli.output import check_place, place_words
+    from polyladder.cli.predict import opened
+
+    for option, path in (("--output", output), ("--plot", plot)):
+        if path is not None:
+            check_place(option, path, no_clobber)
+    estimator = load_estimator(model)
+    steps = read_radius(radius)
+    lines = certified_lines(estimator, rows, steps, budget) if plot is None or output is not None else None
+    if lines is not None:
+        with opened(output) as sink:
+            sink.write(lines)
+    if plot is not None:
+        draw(estimator, rows, steps, plot)
+        typer.echo(place_words("Plot:", plot, replaced=False), err=True)
+
+
+def read_radius(given: list[str] | None) -> float | dict[str, float]:
+    """The radius of a command: one number, or steps by column."""
+    if not given:
+        return 0.01
+    if len(given) == 1 and "=" not in given[0]:
+        return number("--radius", given[0])
+    steps = {}
+    for text in given:
+        name, equals, step = text.rpartition("=")
+        if not equals or not name:
+            raise ValueError(f"--radius must be one number, or column=step as often as needed; got {text!r}.")
+        steps[name] = number(f"The radius of {name}", step)
+    return steps
+
+
+def number(what: str, text: str) -> float:
+    """A number from 0 on."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ValueError(f"{what} must be a finite number that is not negative; got {text!r}.")
+    return value
+
+
+def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float], budget: float | None) -> bytes:
+    """The result as CSV."""
+    import polars as pl
+
+    from polyladder.cli.report import judged_rows
+    from polyladder.estimators.targets import ClassTarget
+    from polyladder.robustness.certify import certify as prove
+    from polyladder.robustness.margins import certify_margins
+
+    X, _ = judged_rows(estimator, rows)
+    predicted = estimator.predict(X)
+    if isinstance(estimator.target_, ClassTarget):
+        safe = certify_margins(estimator, X, predicted, radius, budget) < 0
+        return pl.DataFrame({"prediction": predicted, "stays": safe.numpy()}).write_csv().encode()
+    if predicted.ndim > 1:
+        raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
+    found = prove(estimator, X, radius, budget=budget)
+    columns = {"prediction": predicted, "lower": found.lower[:, 0].numpy(), "upper": found.upper[:, 0].numpy()}
+    return pl.DataFrame(columns).write_csv().encode()
+
+
+def draw(estimator: Any, rows: str, radius: float | dict[str, float], path: Path) -> None:
+    """The plot of certified and attacked error against the radius."""
+    import io
+
+    from polyladder.cli.report import judged_rows
+    from polyladder.files.replace_file import write_atomically
+    from polyladder.report.robustness import plot_robustness
+    from polyladder.robustness.curve import default_radii, robustness_curve
+
+    if isinstance(radius, dict):
+        raise ValueError("--plot must come with one number as --radius, the largest of the plot; got columns.")
+    X, y = judged_rows(estimator, rows)
+    if y is None:
+        raise ValueError("--plot needs rows with the target, to know their error; ROWS lacks it.")
+    figure = plot_robustness(robustness_curve(estimator, X, y, default_radii(radius))).figure
+    image = io.BytesIO()
+    figure.savefig(image, format=path.suffix.removeprefix(".") or "png", dpi=150)
+    write_atomically(image.getvalue(), path)

@@ -1,0 +1,83 @@
+"""`polyladder optimize`: the best row, and a proof that none is better by more than a gap."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def optimize(
+    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    maximize: Annotated[
+        bool, typer.Option("--maximize/--minimize", help="Whether the highest or the lowest prediction is sought.")
+    ] = False,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option("--bounds", "-b", help="column=low:high, repeatable; other columns span their training range."),
+    ] = None,
+    fix: Annotated[list[str] | None, typer.Option("--fix", help="column=value that stays; repeatable.")] = None,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="Gap at which the search ends, as a part of the best.")
+    ] = 0.01,
+    seconds: Annotated[float, typer.Option(min=0, help="After which it ends anyway.")] = 60.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Find the row with the lowest or highest prediction, and prove that no other is better by more than a gap.
+
+    For classes it is the score, or the log-odds of the second class.
+
+    \b
+    Examples:
+      polyladder optimize houses.ladder --maximize
+      polyladder optimize houses.ladder --maximize --bounds area=50:120 --fix street=paved
+      polyladder optimize houses.ladder --minimize -b age=0:30 --json
+    """
+    from polyladder.automatic.model_rows import load_estimator
+    from polyladder.robustness.optimize_table import optimize_table
+
+    estimator = load_estimator(model)
+    ends = {name: read_ends(name, text) for name, text in pairs("--bounds", bounds)}
+    categories = estimator.features_.categorical_
+    texts = {estimator.features_.names_in_[i] for i in categories}
+    fixed = {name: text if name in texts else one_number(name, text) for name, text in pairs("--fix", fix)}
+    found = optimize_table(estimator, ends, fixed, maximize=maximize, tolerance=tolerance, seconds=seconds)
+    if as_json:
+        result = {"row": found.row, "prediction": found.value, "bound": found.bound, "gap": found.gap}
+        typer.echo(json.dumps({**result, "boxes": found.boxes, "seconds": round(found.seconds, 3)}))
+        return
+    width = max(len(name) for name in found.row)
+    for name, value in found.row.items():
+        typer.echo(f"  {name:<{width}}  {value if isinstance(value, str) or value is None else format(value, '.6g')}")
+    word, side = ("highest", "above") if maximize else ("lowest", "below")
+    typer.echo(f"{word.capitalize()} prediction found: {found.value:.6g}.")
+    typer.echo(f"Proven: none is {side} {found.bound:.6g} ({found.boxes:,} boxes, {found.seconds:.1f} seconds).")
+
+
+def pairs(option: str, given: list[str] | None) -> list[tuple[str, str]]:
+    """What stands before and behind the equals signs of an option."""
+    found = []
+    for text in given or ():
+        name, equals, value = text.rpartition("=")
+        if not equals or not name:
+            raise ValueError(f"{option} must have the form column=...; got {text!r}.")
+        found.append((name, value))
+    return found
+
+
+def read_ends(name: str, text: str) -> tuple[float, float]:
+    """Two numbers with a colon between them."""
+    low, colon, high = text.partition(":")
+    if not colon:
+        raise ValueError(f"--bounds must have the form column=low:high; got {name}={text}.")
+    return one_number(name, low), one_number(name, high)
+
+
+def one_number(name: str, text: str) -> float:
+    """A number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"The value of {name} must be a number; got {text!r}.") from None

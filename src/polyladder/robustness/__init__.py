@@ -1,0 +1,1 @@
+"""Proven output ranges, exact attacks and global optima of ladders."""

@@ -1,0 +1,112 @@
+"""Numbers with a proven error: float64 arithmetic in which every result carries a bound on what rounding did to it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+EPSILON = torch.finfo(torch.float64).eps
+"""Twice the largest relative error of one operation."""
+
+TINY = 1e-290
+"""Added to every radius: what a product loses where it underflows is far below it."""
+
+UP = 1 + 16 * EPSILON
+"""A sum of a few products of positive numbers, times this, is at least the exact one."""
+
+
+class Ball(NamedTuple):
+    """Exact numbers that are known to lie within ``rad`` of ``mid``. Both have one shape and are float64."""
+
+    mid: Tensor
+    rad: Tensor
+
+    @property
+    def upper(self) -> Tensor:
+        """No smaller than any number of the ball."""
+        return outward(self.mid + self.rad, self.mid.abs() + self.rad)
+
+    @property
+    def lower(self) -> Tensor:
+        """No larger than any number of the ball."""
+        return -outward(self.rad - self.mid, self.mid.abs() + self.rad)
+
+    @property
+    def size(self) -> Tensor:
+        """No smaller than the absolute value of any number of the ball."""
+        return (self.mid.abs() + self.rad) * UP
+
+
+def outward(total: Tensor, sizes: Tensor) -> Tensor:
+    """A rounded sum of two numbers, moved up past its rounding error; ``sizes`` is the sum of their sizes."""
+    return total + (EPSILON * sizes + TINY)
+
+
+def exact(t: Tensor) -> Ball:
+    """Numbers without error."""
+    return Ball(t, torch.zeros_like(t))
+
+
+def around(center: Tensor, radius: Tensor) -> Ball:
+    """The box of this center and radius, as one number for each side."""
+    return Ball(center, radius.expand_as(center))
+
+
+def between(lower: Tensor, upper: Tensor) -> Ball:
+    """The ball of everything from lower to upper."""
+    mid = lower + (upper - lower) / 2
+    rad = torch.maximum(upper - mid, mid - lower)
+    return Ball(mid, rad * UP + EPSILON * mid.abs() + TINY)
+
+
+def plus(x: Ball, y: Ball) -> Ball:
+    """The sum."""
+    mid = x.mid + y.mid
+    return Ball(mid, (x.rad + y.rad + EPSILON * mid.abs()) * UP + TINY)
+
+
+def product(x: Ball, y: Ball) -> Ball:
+    """The product, entry by entry."""
+    mid = x.mid * y.mid
+    rad = x.mid.abs() * y.rad + x.rad * (y.mid.abs() + y.rad) + EPSILON * mid.abs()
+    return Ball(mid, rad * UP + TINY)
+
+
+def matmul(x: Ball, y: Ball) -> Ball:
+    """The matrix product of (..., n, k) and (..., k, o).
+
+    A sum of k products, in whatever order it is taken, is off by at most k roundings of the sum of their sizes. The
+    radius is itself such a sum, of positive numbers, and is enlarged by as much.
+    """
+    k = x.mid.shape[-1]
+    unit = (k + 4) * EPSILON
+    size = y.mid.abs()
+    rad = (x.rad + unit * x.mid.abs()) @ (size + y.rad) + x.mid.abs() @ y.rad
+    return Ball(x.mid @ y.mid, rad * (1 + 2 * unit) + k * TINY)
+
+
+def linear(x: Ball, weight: Tensor) -> Ball:
+    """Rows (..., n, k) times exact weights (..., o, k)."""
+    k = x.mid.shape[-1]
+    unit = (k + 4) * EPSILON
+    rad = (x.rad + unit * x.mid.abs()) @ weight.mT.abs()
+    return Ball(x.mid @ weight.mT, rad * (1 + 2 * unit) + k * TINY)
+
+
+def affine(x: Ball, weight: Tensor, intercept: Tensor) -> Ball:
+    """Rows (..., n, k) times exact weights (..., o, k), plus exact intercepts (..., o)."""
+    return plus(linear(x, weight), exact(intercept.unsqueeze(-2).expand(*x.mid.shape[:-1], -1)))
+
+
+def total(x: Ball, dim: int = -1) -> Ball:
+    """The sum along a dimension."""
+    unit = (x.mid.shape[dim] + 4) * EPSILON
+    rad = (x.rad + unit * x.mid.abs()).sum(dim)
+    return Ball(x.mid.sum(dim), rad * (1 + 2 * unit) + TINY * x.mid.shape[dim])
+
+
+def sum_up(parts: Tensor, dim: int = -1) -> Tensor:
+    """An upper bound on the exact sum of non-negative numbers along a dimension."""
+    return parts.sum(dim) * (1 + (parts.shape[dim] + 4) * EPSILON) + TINY

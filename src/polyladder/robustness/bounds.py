@@ -1,0 +1,109 @@
+"""The best of all upper bounds of a ladder on regions."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.ball import Ball, affine, exact, matmul, plus, product, total
+from polyladder.robustness.degrees import degree_upper
+from polyladder.robustness.planes import plane_upper
+from polyladder.robustness.region import Region
+from polyladder.robustness.states import states_on
+from polyladder.robustness.written import BUDGET, chunks, cost, write_out, written_upper
+
+STATES = 2**23
+"""Numbers of slopes that are held at once."""
+
+
+def upper_bounds(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """Proven upper bounds of weighted sums of outputs on regions, each the best of several methods.
+
+    Where the polynomial has few enough terms it is written out over the region (`written_upper`). Where it has not, it
+    is bounded degree by degree around the center (`degree_upper`), and by planes above each product that are carried
+    back to the input (`plane_upper`). Intervals, layer by layer, are tried in either case.
+
+    Args:
+        polynomial: float64, a single one.
+        region: n regions.
+        weights: of the outputs, one set for each of o sums. Shape (n, o, m).
+
+    Returns:
+        Upper bounds (n, o), infinite where a computation overflowed; and the points (n, o, d) where the best
+        method would have the sum be largest.
+    """
+    n, o, _ = weights.shape
+    d = polynomial.in_features
+    step = max(1, STATES // (d * max((o, *polynomial.hidden))))
+    found = [best_of(polynomial, region[at], weights[at]) for at in (slice(i, i + step) for i in range(0, n, step))]
+    if not found:
+        return weights.new_zeros(0, o), weights.new_zeros(0, o, d)
+    bounds, points = zip(*found, strict=True)
+    return torch.cat(bounds), torch.cat(points)
+
+
+def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """What `upper_bounds` says, for as many regions as fit into memory."""
+    readout, offset = functionals(polynomial, weights)
+    if cost(polynomial) <= BUDGET:
+        # Whatever cancels between units and layers has canceled in the coefficients: the other methods, which bound
+        # the same products one by one, would add nothing but time. Far from the center intervals may be narrower.
+        found = [
+            written(polynomial, region, readout, offset),
+            interval_upper(plain_intervals(polynomial, region), readout, offset),
+        ]
+    else:
+        states = states_on(polynomial, region)
+        found = [
+            interval_upper(states.top, readout, offset),
+            degree_upper(polynomial, region, states, readout, offset),
+            plane_upper(polynomial, region, states, readout, offset),
+        ]
+    bounds = torch.stack([torch.nan_to_num(bound, nan=torch.inf, posinf=torch.inf) for bound, _ in found])
+    bounds = torch.where(bounds == -torch.inf, torch.inf, bounds)
+    best, which = bounds.min(0)
+    points = torch.stack([point.expand(*best.shape, polynomial.in_features) for _, point in found])
+    chosen = points.gather(0, which[None, ..., None].expand(1, *points.shape[1:]))[0]
+    return best, region_points(region, torch.nan_to_num(chosen))
+
+
+def region_points(region: Region, t: Tensor) -> Tensor:
+    """Points in units of the region, (n, o, d), as inputs."""
+    return torch.stack([region.at(point) for point in t.unbind(1)], 1)
+
+
+def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ball]:
+    """Weighted sums of outputs as functionals of the last state: shapes (n, o, k_L) and (n, o)."""
+    readout = matmul(exact(weights), exact(polynomial.readout))
+    return readout, total(product(exact(weights), exact(polynomial.offset.expand_as(weights))))
+
+
+def plain_intervals(polynomial: LadderPolynomial, region: Region) -> Ball:
+    """What the last state can be, from what each state can be by itself. Shape (n, k_L)."""
+    x = region.inputs()
+    h = x
+    for W, b, V, c in polynomial.layers():
+        h = product(affine(h, W, b), affine(x, V, c))
+    return h
+
+
+def interval_upper(top: Ball, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
+    """Bounds from the intervals of the last state, (n, k_L), alone. Shape (n, o)."""
+    top = Ball(top.mid.unsqueeze(-2), top.rad.unsqueeze(-2))
+    bound = plus(total(product(readout, top)), offset).upper
+    return bound, bound.new_zeros(*bound.shape, 1)
+
+
+def written(polynomial: LadderPolynomial, region: Region, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
+    """Bounds from the polynomial written out. Shapes (n, o) and (n, o, d)."""
+    d, order = polynomial.in_features, polynomial.order
+    n, o = offset.mid.shape
+    bounds, points = [], []
+    for at in chunks(polynomial, n):
+        part = Ball(readout.mid[at], readout.rad[at])
+        coefficients, error = write_out(polynomial, region[at], part, Ball(offset.mid[at], offset.rad[at]))
+        bound, point, _ = written_upper(coefficients.flatten(0, 1), error.flatten(), d, order, region.norm)
+        bounds.append(bound.view(-1, o))
+        points.append(point.view(-1, o, d))
+    return torch.cat(bounds), torch.cat(points)

@@ -1,0 +1,145 @@
+"""Branch and bound: the largest value over boxes, found and proven, for many problems at once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.bounds import upper_bounds
+from polyladder.robustness.nodes import Nodes, Tree, joined
+from polyladder.robustness.region import Region, box
+
+
+@dataclass(frozen=True, eq=False)
+class Maximum:
+    """The largest values over q regions.
+
+    Attributes:
+        x: the best points found. Shape (q, d).
+        value: there. Shape (q,).
+        bound: no point of the region has a larger value. Shape (q,).
+        boxes: how many boxes were bounded.
+        seconds: taken.
+    """
+
+    x: Tensor
+    value: Tensor
+    bound: Tensor
+    boxes: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """When a problem is solved.
+
+    Attributes:
+        seconds: for all problems together.
+        relative: gap allowed, as a part of the size of the value.
+        absolute: gap allowed, if that is larger. Shape (q,).
+        threshold: a problem is also solved once its bound is at most this, or its value above it. Shape (q,).
+        together: whether the largest value of all problems is sought, rather than one for each.
+    """
+
+    seconds: float
+    relative: float
+    absolute: Tensor
+    threshold: Tensor | None = None
+    together: bool = False
+
+
+def branch(polynomial: LadderPolynomial, region: Region, weights: Tensor, start: Tensor, stop: Stop) -> Maximum:
+    """Maximize weighted sums of outputs over regions by halving boxes, the most doubtful ones first.
+
+    A bound holds whenever the search ends: it is the largest over the boxes that are still open and those that were
+    closed since they could not hold anything better by more than the gap allowed.
+
+    Args:
+        polynomial: float64, a single one.
+        region: one for each of q problems.
+        weights: of the outputs. Shape (q, m).
+        start: a point of each region. Shape (q, d).
+        stop: when to stop.
+    """
+    began = time.monotonic()
+    tree = Tree(polynomial, weights)
+    whole = region if region.norm == "inf" else box(*region.cover)
+    nodes, points = tree.roots(whole)
+    best = Best(polynomial, region, weights, start)
+    best.look(nodes.problem, points)
+    first = upper_bounds(polynomial, region, weights.unsqueeze(1))[0][:, 0]
+    closed = torch.full_like(first, -torch.inf)
+    boxes = len(nodes)
+    while True:
+        nodes = outside_left_out(nodes, region)
+        value = best.value.max().expand_as(best.value) if stop.together else best.value
+        goal = value + torch.maximum(stop.relative * value.abs(), stop.absolute)
+        if stop.threshold is not None:
+            goal = torch.where(value > stop.threshold, torch.inf, torch.maximum(goal, stop.threshold))
+        doubt = nodes.bound - goal[nodes.problem]
+        # A box whose bound is all rounding, or that is a point, gets no better by being halved.
+        thin = (nodes.bound - value[nodes.problem] <= 4 * nodes.error) | (nodes.upper <= nodes.lower).all(-1)
+        done = (doubt <= 0) | thin
+        closed = closed.scatter_reduce(0, nodes.problem[done], nodes.bound[done], "amax")
+        nodes, doubt = nodes[~done], doubt[~done]
+        room = tree.capacity - len(nodes)
+        if not len(nodes) or time.monotonic() - began > stop.seconds or room < 1:
+            break
+        count = min(len(nodes), tree.batch, room)
+        chosen = torch.zeros(len(nodes), dtype=torch.bool)
+        chosen[doubt.topk(count).indices] = True
+        children, points = tree.split(nodes[chosen])
+        # A half is no worse than its whole.
+        children = tightened(children, nodes.bound[chosen].repeat(2))
+        best.look(children.problem, points)
+        boxes += len(children)
+        nodes = joined([nodes[~chosen], children])
+    bound = closed.scatter_reduce(0, nodes.problem, nodes.bound, "amax")
+    bound = torch.where(bound == -torch.inf, first, torch.minimum(bound, first))
+    return Maximum(best.x, best.value, bound, boxes, time.monotonic() - began)
+
+
+class Best:
+    """The best point found so far for each problem."""
+
+    def __init__(self, polynomial: LadderPolynomial, region: Region, weights: Tensor, start: Tensor) -> None:
+        self.polynomial, self.region, self.weights = polynomial, region, weights
+        self.x = start.clone()
+        self.value = self.values(torch.arange(len(start)), start)
+
+    def values(self, problem: Tensor, points: Tensor) -> Tensor:
+        """What is maximized, at points of some problems. Shape (c,)."""
+        values = (self.polynomial(points) * self.weights[problem]).sum(-1)
+        return torch.nan_to_num(values, nan=-torch.inf)
+
+    def look(self, problem: Tensor, points: Tensor) -> None:
+        """Keep the points that are better than what was known."""
+        region = self.region[problem]
+        points = torch.minimum(torch.maximum(points, region.lower), region.upper)
+        if region.norm == 2:
+            step = points - region.center
+            length = step.norm(dim=-1, keepdim=True).clamp_min(1e-300)
+            points = region.center + step * (region.radius[:, :1] * (1 - 1e-14) / length).clamp_max(1.0)
+        values = self.values(problem, points)
+        top = self.value.scatter_reduce(0, problem, values, "amax")
+        winners = (values >= top[problem]) & (values > self.value[problem])
+        self.x[problem[winners]] = points[winners]
+        self.value[problem[winners]] = values[winners]
+
+
+def tightened(nodes: Nodes, limit: Tensor) -> Nodes:
+    """The same boxes with bounds of at most ``limit``."""
+    return Nodes(**{**vars(nodes), "bound": torch.minimum(nodes.bound, limit)})
+
+
+def outside_left_out(nodes: Nodes, region: Region) -> Nodes:
+    """Without the boxes that have no point in common with their ball."""
+    if region.norm == "inf":
+        return nodes
+    center, radius = region.center[nodes.problem], region.radius[nodes.problem, 0]
+    nearest = torch.minimum(torch.maximum(center, nodes.lower), nodes.upper)
+    return nodes[(nearest - center).norm(dim=-1) <= radius * (1 + 1e-12)]

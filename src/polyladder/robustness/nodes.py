@@ -1,0 +1,137 @@
+"""The open boxes of branch and bound: where they lie, what is proven on them, and how they are halved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from polyladder.analysis.jacobian import jacobian
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.ball import Ball
+from polyladder.robustness.bounds import functionals, upper_bounds
+from polyladder.robustness.region import Region, box
+from polyladder.robustness.written import BUDGET, chunks, cost, halves, terms, write_out, written_upper
+
+MEMORY = 2**26
+"""Numbers that all open boxes together may hold: half a gigabyte."""
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Boxes, each belonging to one of the problems.
+
+    Attributes:
+        problem: whose. Shape (c,).
+        lower: shape (c, d).
+        upper: shape (c, d).
+        coefficients: of the polynomial over the box, where it is written out; else no columns. Shape (c, N).
+        error: a bound on the sum of their errors. Shape (c,).
+        bound: proven upper bound. Shape (c,).
+        variable: the input to halve. Shape (c,).
+    """
+
+    problem: Tensor
+    lower: Tensor
+    upper: Tensor
+    coefficients: Tensor
+    error: Tensor
+    bound: Tensor
+    variable: Tensor
+
+    def __len__(self) -> int:
+        return len(self.problem)
+
+    def __getitem__(self, at: Tensor) -> Nodes:
+        """Some of the boxes."""
+        return Nodes(*(t[at] for t in vars(self).values()))
+
+
+def joined(nodes: list[Nodes]) -> Nodes:
+    """All boxes of several lists."""
+    return Nodes(*(torch.cat([vars(each)[name] for each in nodes]) for name in vars(nodes[0])))
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """How boxes of one ladder are bounded and halved.
+
+    Attributes:
+        polynomial: float64, a single one.
+        weights: for each problem, of the outputs. Shape (q, m).
+    """
+
+    polynomial: LadderPolynomial
+    weights: Tensor
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the polynomial is written out."""
+        return cost(self.polynomial) <= BUDGET
+
+    @property
+    def capacity(self) -> int:
+        """How many boxes may be open at the same time."""
+        p = self.polynomial
+        return max(64, MEMORY // ((terms(p.in_features, p.order) if self.is_written else 1) + 2 * p.in_features))
+
+    @property
+    def batch(self) -> int:
+        """How many boxes are halved together."""
+        p = self.polynomial
+        size = terms(p.in_features, p.order) if self.is_written else 4 * p.in_features * max((1, *p.hidden))
+        return max(8, min(512, 2**20 // size))
+
+    def roots(self, region: Region) -> tuple[Nodes, Tensor]:
+        """The box of each problem, and a point in it."""
+        if not self.is_written:
+            return self.examined(torch.arange(len(region)), *region.cover)
+        readout, offset = functionals(self.polynomial, self.weights.unsqueeze(1))
+        found = [
+            write_out(self.polynomial, region[at], part(readout, at), part(offset, at))
+            for at in chunks(self.polynomial, len(region))
+        ]
+        coefficients, error = (torch.cat(each).squeeze(1) for each in zip(*found, strict=True))
+        return self.read(torch.arange(len(region)), *region.cover, coefficients, error)
+
+    def split(self, nodes: Nodes) -> tuple[Nodes, Tensor]:
+        """Both halves of every box, and a point in each."""
+        at = nodes.variable.unsqueeze(-1)
+        low, high = nodes.lower.gather(1, at), nodes.upper.gather(1, at)
+        middle = low + (high - low) / 2
+        problem = nodes.problem.repeat(2)
+        lower = torch.cat([nodes.lower, nodes.lower.scatter(1, at, middle)])
+        upper = torch.cat([nodes.upper.scatter(1, at, middle), nodes.upper])
+        if not self.is_written:
+            return self.examined(problem, lower, upper)
+        p = self.polynomial
+        coefficients, error = halves(nodes.coefficients, nodes.error, nodes.variable, p.in_features, p.order)
+        return self.read(problem, lower, upper, coefficients.flatten(0, 1), error.repeat(2))
+
+    def read(
+        self, problem: Tensor, lower: Tensor, upper: Tensor, coefficients: Tensor, error: Tensor
+    ) -> tuple[Nodes, Tensor]:
+        """Bound boxes over which the polynomial is written out."""
+        p = self.polynomial
+        bound, points, score = written_upper(coefficients, error, p.in_features, p.order, "inf")
+        bound = torch.nan_to_num(bound, nan=torch.inf)
+        # Where nothing is lost any more every input is as good as another: the longest side, then.
+        variable = torch.where(upper > lower, score + 1e-300, -1.0).argmax(-1)
+        middle, half = (lower + upper) / 2, (upper - lower) / 2
+        return Nodes(problem, lower, upper, coefficients, error, bound, variable), middle + half * points
+
+    def examined(self, problem: Tensor, lower: Tensor, upper: Tensor) -> tuple[Nodes, Tensor]:
+        """Bound boxes layer by layer."""
+        region = box(lower, upper)
+        weights = self.weights[problem].unsqueeze(1)
+        bound, points = upper_bounds(self.polynomial, region, weights)
+        slope = (weights @ jacobian(self.polynomial, region.center)).squeeze(1)
+        variable = (slope.abs() * region.radius).argmax(-1)
+        empty = lower.new_empty(len(lower), 0)
+        return Nodes(problem, lower, upper, empty, lower.new_zeros(len(lower)), bound[:, 0], variable), points[:, 0]
+
+
+def part(x: Ball, at: slice) -> Ball:
+    """Some rows."""
+    return Ball(x.mid[at], x.rad[at])

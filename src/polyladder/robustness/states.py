@@ -1,0 +1,108 @@
+"""What every state of a ladder can be on a region: intervals, and its Taylor polynomial around the center."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.ball import UP, Ball, affine, exact, matmul, plus, product, sum_up
+from polyladder.robustness.region import Region
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """A ladder around the centers of n regions. Lists have one entry for each layer.
+
+    Attributes:
+        inner: W h + b at the centers. Shapes (n, k).
+        gates: V x + c at the centers. Shapes (n, k).
+        slopes: derivatives of ``inner`` at the centers. Shapes (n, k, d).
+        parts: for each layer, bounds on the parts of degree 1, 2, ... of W h + b on the region. Shapes (n, k).
+        inner_range: what W h + b can be on the region. Shapes (n, k).
+        gate_range: what V x + c can be on the region. Shapes (n, k).
+        gate_reach: by how much V x + c can change on the region. Shapes (n, k).
+        top: the last state on the region. Shape (n, k_L).
+    """
+
+    inner: list[Ball]
+    gates: list[Ball]
+    slopes: list[Ball]
+    parts: list[list[Tensor]]
+    inner_range: list[Ball]
+    gate_range: list[Ball]
+    gate_reach: list[Tensor]
+    top: Ball
+
+
+def states_on(polynomial: LadderPolynomial, region: Region) -> States:
+    """Carry values, slopes and bounds of all higher parts through the ladder, exactly but for proven rounding.
+
+    With u what enters a gate, D the gates at the center and Q the products W D W ... D W between two layers, formed
+    before their sizes are taken, the part of degree j is
+
+    .. math:: u^l_j = \\sum_{s<l} Q_{ls} ((V^s \\delta) * u^s_{j-1})
+
+    Args:
+        polynomial: float64, a single one.
+        region: n regions.
+    """
+    n, x = len(region), region.inputs()
+    found = States([], [], [], [], [], [], [], x)
+    h, dh = exact(region.center), exact(torch.eye(polynomial.in_features, dtype=torch.float64).expand(n, -1, -1))
+    between: list[Ball] = []
+    top = x
+    for W, b, V, c in polynomial.layers():
+        inner, gate = affine(h, W, b), affine(exact(region.center), V, c)
+        slope = exact(W.expand(n, -1, -1)) if not found.inner else matmul(exact(W), dh)
+        parts, between = higher_parts(W, found, between, region.reach(slope))
+        reach = region.reach(exact(V.expand(n, -1, -1)))
+        gate_range = Ball(gate.mid, (gate.rad + reach) * UP)
+        taylor = Ball(inner.mid, (inner.rad + sum_up(torch.stack(parts), 0)) * UP)
+        inner_range = tighter(taylor, affine(top, W, b))
+        found.inner.append(inner)
+        found.gates.append(gate)
+        found.slopes.append(slope)
+        found.parts.append(parts)
+        found.inner_range.append(inner_range)
+        found.gate_range.append(gate_range)
+        found.gate_reach.append(reach)
+        rise = product(Ball(gate.mid.unsqueeze(-1), gate.rad.unsqueeze(-1)), slope)
+        dh = plus(rise, product(Ball(inner.mid.unsqueeze(-1), inner.rad.unsqueeze(-1)), exact(V.expand(n, -1, -1))))
+        h, top = product(inner, gate), product(inner_range, gate_range)
+    return replace(found, top=top)
+
+
+def higher_parts(W: Tensor, found: States, between: list[Ball], first: Tensor) -> tuple[list[Tensor], list[Ball]]:
+    """Bounds on the parts of degree 1, 2, ... of one more layer, and the products that lead to it from those before.
+
+    Args:
+        W: its weights.
+        found: the layers before it.
+        between: for each of them but the last, the product from it to the last one. Shapes (n, k, k_s).
+        first: the bound on its part of degree 1. Shape (n, k).
+    """
+    if not found.inner:
+        return [first], []
+    gate = found.gates[-1]
+    n = len(first)
+    last = exact(W.expand(n, -1, -1))
+    gated = product(last, Ball(gate.mid.unsqueeze(-2), gate.rad.unsqueeze(-2)))
+    leading = [matmul(gated, Q) for Q in between] + [last]
+    sizes = [Q.size for Q in leading]
+    parts = [first]
+    for j in range(len(found.inner)):
+        total = torch.zeros_like(first)
+        for size, reach, below in zip(sizes, found.gate_reach, found.parts, strict=True):
+            if j < len(below):
+                total = total + sum_up(size * (reach * below[j]).unsqueeze(-2))
+        parts.append(total * UP)
+    return parts, leading
+
+
+def tighter(first: Ball, second: Ball) -> Ball:
+    """The ball of smaller radius; where one is no number, the other."""
+    better = (second.rad < first.rad) | ~first.rad.isfinite() | ~first.mid.isfinite()
+    return Ball(torch.where(better, second.mid, first.mid), torch.where(better, second.rad, first.rad))

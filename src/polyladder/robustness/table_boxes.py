@@ -1,0 +1,65 @@
+"""Boxes around the rows of an estimator's table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from polyladder.robustness.certificate import Certificate
+from polyladder.robustness.region import Norm, Region
+from polyladder.robustness.table_model import Array, TableModel
+from polyladder.tables.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class TableBoxes:
+    """One box for each row, in the columns' own units and as the polynomial sees it.
+
+    Attributes:
+        model: whose table it is.
+        rows: in the middle.
+        steps: how far each numeric column may move. Shape (numeric columns,).
+        lower: the lowest numbers.
+        upper: the highest numbers.
+        region: the boxes of the polynomial's inputs.
+    """
+
+    model: TableModel
+    rows: Table
+    steps: Array
+    lower: Table
+    upper: Table
+    region: Region
+
+    @classmethod
+    def around(cls, model: TableModel, rows: Any, radius: Any, norm: Norm = "inf") -> TableBoxes:
+        """The boxes of a radius: a part of each column's training range, or steps by name."""
+        if norm != "inf":
+            raise ValueError(f"norm must be 'inf' for an estimator, whose columns have their own units; got {norm!r}.")
+        if not isinstance(radius, Mapping | int | float):
+            raise TypeError(f"radius must be a number or a mapping from columns for an estimator; got {radius!r}.")
+        return cls.stepped(model, model.estimator.read_table(rows), model.reach(radius))
+
+    @classmethod
+    def stepped(cls, model: TableModel, table: Table, steps: Array, share: Array | None = None) -> TableBoxes:
+        """The boxes of given steps, or of a share of them for each row."""
+        lower, upper = model.moved(table, steps, share)
+        return cls(model, table, steps, lower, upper, model.region(lower, upper))
+
+    def scaled(self, share: Tensor) -> TableBoxes:
+        """The same rows with a part of the steps, one for each row. Shape (n,)."""
+        return TableBoxes.stepped(self.model, self.rows, self.steps, share.numpy())
+
+    @property
+    def outputs(self) -> Tensor:
+        """Weights that pick each output. Shape (n, m, m)."""
+        m = self.model.polynomial.out_features
+        return torch.eye(m, dtype=torch.float64).expand(len(self.region), -1, -1)
+
+    def held(self, found: Certificate) -> Certificate:
+        """What predictions can be, which the model may hold to a range."""
+        return Certificate(*(self.model.held(t) for t in vars(found).values()))

@@ -1,0 +1,217 @@
+"""A ladder written out in monomials over a region: its coefficients, a bound on their rounding, and halves of a box."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from polyladder.analysis.taylor import count, homogeneous_parts, joined, monomials, multiplicities
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, sum_up
+from polyladder.robustness.quadratic import quadratic_upper
+from polyladder.robustness.region import Norm, Region, euclidean
+
+BUDGET = 2**22
+"""Numbers that writing out one region may take; beyond, a ladder is bounded layer by layer."""
+
+AT_ONCE = 2**23
+"""Numbers of all regions that are written out at the same time."""
+
+
+def cost(polynomial: LadderPolynomial) -> int:
+    """The numbers in the largest product that writing out a ladder takes, for one region."""
+    d, order = polynomial.in_features, polynomial.order
+    return max((1, *polynomial.hidden)) * count(d, max(order - 1, 0)) * d
+
+
+def chunks(polynomial: LadderPolynomial, n: int) -> Iterator[slice]:
+    """Parts of n regions that are small enough to be written out together."""
+    step = max(1, AT_ONCE // cost(polynomial))
+    return (slice(i, i + step) for i in range(0, n, step))
+
+
+def write_out(polynomial: LadderPolynomial, region: Region, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
+    """Coefficients over t, where x = center + radius * t, of functionals of the last state.
+
+    A coefficient is a sum of products of weights; each product passes through so many roundings at most, and the sum of
+    the sizes of all products is the ladder of absolute weights at the farthest corner.
+
+    Args:
+        polynomial: float64, a single one.
+        region: n regions.
+        readout: shape (n, o, k_L).
+        offset: shape (n, o).
+
+    Returns:
+        Coefficients by rising degree, each in the order of `monomials`, shape (n, o, N); and a bound on the sum of
+        their errors, shape (n, o).
+    """
+    n, d, order = len(region), polynomial.in_features, polynomial.order
+    center, radius = region.center, region.radius
+
+    def moved(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
+        return weight * radius.unsqueeze(-2), center @ weight.mT + intercept
+
+    if not polynomial.W:
+        values = offset.mid + (readout.mid @ center.unsqueeze(-1)).squeeze(-1)
+        coefficients = torch.cat([values.unsqueeze(-1), readout.mid * radius.unsqueeze(-2)], -1)
+    else:
+        first = moved(polynomial.W[0], polynomial.b[0])
+        gates = [moved(V, c) for V, c in zip(polynomial.V, polynomial.c, strict=True)]
+        rest = [(W.expand(n, -1, -1), b.expand(n, -1)) for W, b in zip(polynomial.W[1:], polynomial.b[1:], strict=True)]
+        layers = [first, *rest]
+        # The last layer as a readout: its own product is taken after the sum over its units, which is much smaller.
+        inner = LadderPolynomial(
+            W=tuple(W for W, _ in layers[:-1]),
+            b=tuple(b for _, b in layers[:-1]),
+            V=tuple(V for V, _ in gates[:-1]),
+            c=tuple(c for _, c in gates[:-1]),
+            readout=layers[-1][0],
+            offset=layers[-1][1],
+        )
+        coefficients = last_product(homogeneous_parts(inner, order)[-1], *gates[-1], readout.mid)
+        coefficients[..., 0] += offset.mid
+    roundings = 2 * (order + 1) * (max((d, *polynomial.hidden, polynomial.out_features)) + order + 12)
+    largest = polynomial.map(torch.abs).hidden_states(center.abs() + radius)[-1].unsqueeze(-2)
+    unit = roundings * EPSILON
+    error = sum_up((readout.mid.abs() * unit + readout.rad) * largest) * (1 + unit)
+    return coefficients, (error + unit * offset.mid.abs() + offset.rad) * UP + TINY
+
+
+def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor) -> Tensor:
+    """Coefficients of readout @ ((V t + c) * u) from those of u, degree by degree.
+
+    Args:
+        parts: of u. Shapes (n, k, N_j).
+        V: shape (n, k, d).
+        c: shape (n, k).
+        readout: shape (n, o, k).
+
+    Returns:
+        Shape (n, o, N).
+    """
+    n, o, _ = readout.shape
+    d = V.shape[-1]
+    gated = readout * c.unsqueeze(-2)
+    found = [gated @ part.expand(n, -1, -1) for part in parts]
+    for j, part in enumerate(parts):
+        units = readout.unsqueeze(-2) * part.expand(n, -1, -1).mT.unsqueeze(1)
+        products = (units @ V.unsqueeze(1)).flatten(-2)
+        raised = products.new_zeros(n, o, count(d, j + 1)).index_add(-1, joined(d, j, 1).flatten(), products)
+        if j + 1 < len(found):
+            found[j + 1] = found[j + 1] + raised
+        else:
+            found.append(raised)
+    return torch.cat(found, -1)
+
+
+def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm: Norm) -> tuple[Tensor, Tensor, Tensor]:
+    """Upper bounds of polynomials over the unit box or ball: the quadratic part as such, higher terms one by one.
+
+    Args:
+        coefficients: shape (n, N).
+        error: a bound on the sum of their errors. Shape (n,).
+        d: inputs.
+        order: of the polynomials.
+        norm: of the region.
+
+    Returns:
+        The bounds (n,), points where they may be reached (n, d), and how much each input adds to what is lost (n, d).
+    """
+    sizes = [count(d, j) for j in range(order + 1)]
+    parts = torch.split(coefficients, sizes, -1)
+    linear = Ball(parts[1], torch.zeros_like(parts[1]))
+    C = square(parts[2], d) if order > 1 else coefficients.new_zeros(len(coefficients), d, d)
+    quadratic, points = quadratic_upper(linear, Ball(C, torch.zeros_like(C)), norm)
+    rest = coefficients.new_zeros(len(coefficients))
+    score = C.abs().sum(-1) * (1 - 0.9 * points.square())
+    for j in range(3, order + 1):
+        part = parts[j]
+        if norm == "inf":
+            # An even monomial is never negative, so that it adds nothing where its coefficient is.
+            sizes_j = torch.where(even(d, j), part.clamp_min(0.0), part.abs())
+            rest = (rest + sum_up(sizes_j)) * UP
+        else:
+            sizes_j = part.abs()
+            rest = (rest + euclidean(part.abs() / multiplicities(d, j).sqrt()) * UP) * UP
+        score = score + sizes_j @ powers(d, j)
+    total = torch.stack([parts[0].squeeze(-1), quadratic, rest, error])
+    return total.sum(0) + 8 * EPSILON * total.abs().sum(0), points, score
+
+
+def square(part: Tensor, d: int) -> Tensor:
+    """The symmetric matrix of a quadratic form. Shape (n, N_2) to (n, d, d)."""
+    i, j = monomials(d, 2).unbind(-1)
+    C = part.new_zeros(len(part), d, d)
+    C[:, i, j] = part / 2
+    return C + C.mT
+
+
+@lru_cache(maxsize=256)
+def powers(d: int, degree: int) -> Tensor:
+    """The power of each input in each monomial of one degree. Shape (N_j, d), float64."""
+    found = torch.zeros(count(d, degree), d, dtype=torch.float64)
+    for position in monomials(d, degree).unbind(-1):
+        found[torch.arange(len(found)), position] += 1
+    return found
+
+
+@lru_cache(maxsize=256)
+def even(d: int, degree: int) -> Tensor:
+    """Which monomials of one degree have even powers alone. Shape (N_j,)."""
+    return (powers(d, degree) % 2 == 0).all(-1)
+
+
+@lru_cache(maxsize=1024)
+def halving(d: int, order: int, variable: int, sign: int) -> Tensor:
+    """The sparse matrix that takes coefficients to those over the half of the box where t_variable has this sign.
+
+    It replaces t by (t + sign) / 2: a power k becomes powers j <= k with factors binom(k, j) sign^(k - j) / 2^k, whose
+    sizes add up to 1. Shape (N, N).
+    """
+    exponents = torch.cat([powers(d, j) for j in range(order + 1)]).long()
+    place = {key: i for i, key in enumerate(map(tuple, exponents.tolist()))}
+    rows, columns, values = [], [], []
+    for key, i in place.items():
+        k = key[variable]
+        for j in range(k + 1):
+            rows.append(place[(*key[:variable], j, *key[variable + 1 :])])
+            columns.append(i)
+            values.append(math.comb(k, j) * sign ** (k - j) / 2**k)
+    size = (len(place), len(place))
+    places = torch.tensor([rows, columns])
+    entries = torch.tensor(values, dtype=torch.float64)
+    return torch.sparse_coo_tensor(places, entries, size, check_invariants=True).coalesce()
+
+
+def halves(coefficients: Tensor, error: Tensor, variable: Tensor, d: int, order: int) -> tuple[Tensor, Tensor]:
+    """Coefficients over both halves of each box, and the bounds on their errors.
+
+    The error polynomial is no larger on a part of the box; only the roundings of this step join it.
+
+    Args:
+        coefficients: shape (n, N).
+        error: shape (n,).
+        variable: which input each box is halved along. Shape (n,).
+        d: inputs.
+        order: of the polynomials.
+
+    Returns:
+        Shapes (2, n, N) and (n,).
+    """
+    found = coefficients.new_empty(2, *coefficients.shape)
+    for i in sorted(set(variable.tolist())):
+        at = (variable == i).nonzero().squeeze(-1)
+        columns = coefficients[at].mT.contiguous()
+        for side, sign in enumerate((-1, 1)):
+            found[side, at] = torch.sparse.mm(halving(d, order, i, sign), columns).mT
+    return found, (error + (order + 4) * EPSILON * coefficients.abs().sum(-1)) * UP + TINY
+
+
+def terms(d: int, order: int) -> int:
+    """How many monomials there are up to this order."""
+    return sum(count(d, j) for j in range(order + 1))
