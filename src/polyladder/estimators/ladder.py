@@ -23,6 +23,7 @@ from polyladder.estimators.table_estimator import ClassPrediction, NumberPredict
 from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.polynomial.widen import widen
 from polyladder.training.losses import row_losses
@@ -176,6 +177,13 @@ class LadderEstimator(EnsembleEstimator):
         self.members_ = stack(models[0])
         self.polynomial_ = self.target_.in_units(widen(self.members_))
         self.order_ = self.polynomial_.order
+
+    def _evaluate(self, z: Tensor) -> Tensor:
+        # The members side by side: as one wide ladder their weights are mostly zeros.
+        if not self.members_.W or is_sparse(z):
+            return super()._evaluate(z)
+        outputs: Tensor = self.target_.in_own_units(Layout.of(self.members_).mean(z))
+        return outputs
 
     def _complete(self, opened: Opened) -> None:
         self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))

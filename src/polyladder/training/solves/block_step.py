@@ -25,6 +25,9 @@ ITERATIONS = 25
 STREAMING = 4
 """How much slower an operation of conjugate gradients is than one of a large matrix product: it waits for memory."""
 
+SMALL_BLOCK = 400
+"""Blocks of fewer weights are always solved directly: so many operations do not count."""
+
 CONJUGATE_TOLERANCE = 1e-2
 """Conjugate gradients stop when they have lowered a block's gradient to this part of it: the next sweep goes on ..."""
 
@@ -108,7 +111,8 @@ def block_step(block: BlockRegression, estimating: bool) -> BlockStep:
 
 def iterates(m: int, k: int, n: int, q: int) -> bool:
     """Whether a block of k units that read q numbers is solved by conjugate gradients."""
-    return k * q > DIRECT_LIMIT or iterative_operations(m, k, n, q) < direct_operations(m, k, n, q)
+    cheaper = iterative_operations(m, k, n, q) < direct_operations(m, k, n, q)
+    return k * q > DIRECT_LIMIT or (k * q > SMALL_BLOCK and cheaper)
 
 
 def direct_operations(m: int, k: int, n: int, q: int) -> float:
