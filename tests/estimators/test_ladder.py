@@ -17,8 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.ladder import affordable
-from polyladder.estimators.rows import Rows
 from polyladder.estimators.targets import GUARD
 
 TINY: dict[str, Any] = {"order": 3, "width": 4, "n_estimators": 2, "max_iter": 5, "random_state": 0}
@@ -75,22 +73,32 @@ def test_adam_finds_a_polynomial() -> None:
     assert model.score(fresh, truth) > 0.99
 
 
-def test_auto_means_block_solves_for_numbers_and_adam_for_classes() -> None:
+def test_auto_means_block_solves_for_numbers_and_classes() -> None:
     assert LPNNRegressor(**TINY).fit(*rows()).solver_ == "alternating"
-    assert LPNNClassifier(**{**TINY, "max_iter": 1}).fit(*labels()).solver_ == "adam"
+    assert LPNNClassifier(**{**TINY, "max_iter": 1}).fit(*labels()).solver_ == "alternating"
 
 
-def test_auto_means_adam_for_large_blocks() -> None:
-    model = LPNNRegressor(order=2, width=1001, n_estimators=1, max_iter=1, random_state=0)  # 1001 * (3 + 1) > 4000
-    assert model.fit(*rows(20)).solver_ == "adam"
-    zeros = torch.zeros(60, 3)
-    assert affordable(1000, 2, Rows(zeros, zeros[:, :1], None, 1, "squared"))
+def test_auto_means_adam_where_no_budget_allows_block_solves() -> None:
+    X, y = rows(20)
+    model = LPNNRegressor(order=3, width=400, max_iter=1, max_seconds=1e-3, random_state=0).fit(X, y)
+    assert (model.solver_, model.members_.hidden) == ("adam", (400, 400))
+    asked = LPNNRegressor(order=3, width=8, max_iter=1, max_seconds=1e-6, solver="alternating", random_state=0)
+    assert asked.fit(X, y).solver_ == "alternating"
 
 
-def test_auto_means_adam_for_expensive_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyladder.estimators.ladder.DIRECT_COST", 1.0)
-    model = LPNNRegressor(order=3, max_iter=1, random_state=0).fit(*rows(20))
-    assert (model.solver_, model.members_.hidden) == ("adam", (128, 128))
+def test_classes_are_solved_exactly() -> None:
+    for classes in (("no", "yes"), ("a", "b", "c")):
+        X, y = labels(200, classes)
+        model = LPNNClassifier(random_state=0).fit(X, y)
+        assert model.solver_ == "alternating"
+        assert model.score(X, y) > 0.95
+
+
+def test_verbose_says_what_was_decided_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    LPNNRegressor(**TINY, verbose=1).fit(*rows(30))
+    said = capsys.readouterr().err
+    assert "LPNNRegressor: block solves of 2 ladders" in said
+    assert "the table is small." in said
 
 
 def test_defaults_of_size() -> None:
@@ -98,7 +106,9 @@ def test_defaults_of_size() -> None:
     model = LPNNRegressor(max_iter=1, random_state=0).fit(X, y)
     assert (model.order_, len(model.members_), model.members_.hidden) == (6, 8, (10,) * 5)
     classifier = LPNNClassifier(max_iter=1, random_state=0).fit(*labels(30))
-    assert (classifier.order_, len(classifier.members_), classifier.members_.hidden) == (4, 1, (128,) * 3)
+    assert (classifier.order_, len(classifier.members_), classifier.members_.hidden) == (4, 8, (10,) * 3)
+    adam = LPNNClassifier(max_iter=1, solver="adam", random_state=0).fit(*labels(30))
+    assert (adam.order_, len(adam.members_), adam.members_.hidden) == (4, 1, (128,) * 3)
 
 
 def test_loss_curve_has_one_entry_an_iteration() -> None:
@@ -532,14 +542,15 @@ def test_auto_order_needs_rows_to_hold_out() -> None:
 
 
 @pytest.mark.parametrize("parameters", [TINY, {**ADAM, "max_iter": 3}])
-def test_verbose_prints_one_line(parameters: Any, capfd: pytest.CaptureFixture[str]) -> None:
+def test_verbose_prints_the_decision_and_one_line(parameters: Any, capfd: pytest.CaptureFixture[str]) -> None:
     LPNNRegressor(**parameters, verbose=1).fit(*rows())
     out, err = capfd.readouterr()
     assert out == ""
     lines = [line for line in err.splitlines() if line.strip()]
-    assert len(lines) == 1
-    assert "LPNNRegressor fit" in lines[0]
-    assert "loss" in lines[0]
+    assert len(lines) == 2
+    assert lines[0].startswith(f"LPNNRegressor: {'adam' if 'solver' in parameters else 'block solves'}")
+    assert "LPNNRegressor fit" in lines[1]
+    assert "loss" in lines[1]
 
 
 def test_silence_is_the_default(capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyladder.training.solves import sweep
+from polyladder.training.solves import block_step, sweep
+from polyladder.training.solves import blocks as blocks_module
 from polyladder.training.solves.blocks import Blocks, blocks_of
 from polyladder.training.solves.descent import Objective
 from polyladder.training.solves.quadratic_bound import quadratic_bound
@@ -44,6 +45,7 @@ def draw_targets(loss: str, n: int, m: int, seed: int) -> torch.Tensor:
     exponents=st.lists(st.floats(-7, 1), min_size=7, max_size=7),
     weighted=st.booleans(),
     limit=st.sampled_from([4000, 4000, 0]),
+    single=st.booleans(),
     seed=st.integers(0, 2**31),
 )
 def test_the_regularized_loss_never_rises(
@@ -56,6 +58,7 @@ def test_the_regularized_loss_never_rises(
     exponents: list[float],
     weighted: bool,
     limit: int,
+    single: bool,
     seed: int,
 ) -> None:
     m = {"squared": outputs, "logistic": 1, "softmax": outputs + 1}[loss]
@@ -89,12 +92,13 @@ def test_the_regularized_loss_never_rises(
 
         return watch
 
-    blocks = blocks_of(p, x)
     ridge = Ridge(alpha, torch.zeros(count, dtype=torch.float64))
     objective = Objective(quadratic_bound(loss, y, x, m), weight, ridge)
-    start = objectives(blocks)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "DIRECT_LIMIT", limit)
+        patch.setattr(block_step, "DIRECT_LIMIT", limit)
+        patch.setattr(blocks_module, "SINGLE_ROWS", 0 if single else 2000)
+        blocks = blocks_of(p, x)
+        start = objectives(blocks)
         for name in ("solve_readout", "solve_layer", "balance"):
             patch.setattr(sweep, name, watched(getattr(sweep, name)))
         for _ in range(SWEEPS):

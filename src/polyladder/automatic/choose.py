@@ -16,7 +16,8 @@ from sklearn.utils import _safe_indexing
 
 from polyladder.estimators.batch.fitting import L2
 from polyladder.estimators.batch.grid_search import BatchedGridSearchCV
-from polyladder.estimators.ladder import SWEEPS, LPNNClassifier, LPNNRegressor
+from polyladder.estimators.cost import SWEEPS
+from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import MANY_ROWS
 from polyladder.tables.features import count_inputs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -12,8 +13,9 @@ from polyladder.estimators.batch.families import Ladders
 from polyladder.estimators.batch.fitting import fit_jobs
 from polyladder.estimators.batch.plans import Job, Plan, Usual
 from polyladder.estimators.batch.progress import Progress
+from polyladder.estimators.cost import SWEEPS, work_for
 from polyladder.estimators.draft import draft_of
-from polyladder.estimators.ensemble import EnsembleEstimator, Opened, exact_if_affordable
+from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.support import Support, support
@@ -21,19 +23,11 @@ from polyladder.estimators.table_estimator import ClassPrediction, NumberPredict
 from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.polynomial.widen import widen
 from polyladder.training.losses import row_losses
 from polyladder.training.solves.growth import Growth, grow
-
-DIRECT_BLOCK = 4000
-"""``solver="auto"`` uses exact block solves while no block has more weights than this ..."""
-
-DIRECT_COST = 2e13
-"""... and all Gram matrices together cost at most this many operations: about half an hour."""
-
-SWEEPS = 20
-"""Sweeps of block solves, by default."""
 
 SPARSE_WIDTH = 16
 """Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
@@ -95,6 +89,8 @@ class LadderEstimator(EnsembleEstimator):
         check_number(self, "width", int, 1, "auto")
         check_choice(self, "solver", ("auto", "alternating", "adam"))
         check_number(self, "tol", float, 0.0)
+        if self.max_seconds is not None:
+            check_number(self, "max_seconds", float, 0.0, open_low=True)
         check_number(self, "dropout", float, 0.0, below=1.0)
 
     def _takes_sparse(self) -> bool:
@@ -117,10 +113,13 @@ class LadderEstimator(EnsembleEstimator):
         return self._plans_of_order(rows, self._choose_order(rows))
 
     def _plans_of_order(self, rows: Rows, order: int) -> list[Plan]:
-        solver = exact_if_affordable(self.solver, rows, affordable(self._width(rows, "alternating"), order, rows))
-        hidden = (self._width(rows, solver),) * (order - 1)
+        models = None if self.n_estimators == "auto" else int(self.n_estimators)
+        work = work_for(self.solver, rows, self._width(rows, "alternating"), order, models, self.max_seconds)
+        if self.verbose:
+            print(f"{type(self).__name__}: {work}", file=sys.stderr)
+        hidden = (self._width(rows, work.solver),) * (order - 1)
         family = Ladders(hidden, batch_norm=bool(self.batch_norm) and rows.count > 1)
-        return self._planned(family, solver, rows, Usual(4 if rows.many else 8, SWEEPS))
+        return self._planned(family, work.solver, rows, Usual(work.models, SWEEPS, work.stages))
 
     def _width(self, rows: Rows, solver: str) -> int:
         if self.width != "auto":
@@ -179,17 +178,15 @@ class LadderEstimator(EnsembleEstimator):
         self.polynomial_ = self.target_.in_units(widen(self.members_))
         self.order_ = self.polynomial_.order
 
+    def _evaluate(self, z: Tensor) -> Tensor:
+        # The members side by side: as one wide ladder their weights are mostly zeros.
+        if not self.members_.W or is_sparse(z):
+            return super()._evaluate(z)
+        outputs: Tensor = self.target_.in_own_units(Layout.of(self.members_).mean(z))
+        return outputs
+
     def _complete(self, opened: Opened) -> None:
         self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
-
-
-def affordable(width: int, order: int, rows: Rows) -> bool:
-    """Whether exact block solves of ladders cost less than `DIRECT_BLOCK` and `DIRECT_COST` allow."""
-    k, d = width, rows.z.shape[1]
-    pairs = k * (k + 1) // 2 * ((d + 1) * (d + 2) // 2)
-    cost = 2 * len(rows.z) * pairs * 2 * (order - 1) * SWEEPS * 4
-    largest = k * ((max(k, d) if order > 2 else d) + 1)
-    return largest <= DIRECT_BLOCK and cost <= DIRECT_COST
 
 
 def summed_loss(polynomial: LadderPolynomial, rows: Rows) -> float:
@@ -214,8 +211,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Units per layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
     solver : {"auto", "alternating", "adam"}, default="auto"
         "alternating" solves one block of weights after another exactly; "adam" takes gradient steps on mini-batches.
-        "auto" takes the first for the squared loss while no block has more than 4,000 weights and the whole fit costs
-        less than about half an hour.
+        "auto" takes the first on dense rows wherever it fits into ``max_seconds``.
     alpha : float >= 0 or "auto", default="auto"
         Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes.
     n_estimators : int or "auto", default="auto"
@@ -231,6 +227,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         pure polynomial.
     max_iter : int or "auto", default="auto"
         Sweeps (20), or epochs of Adam (at least 40 and about 4,000 steps).
+    max_seconds : float > 0 or None, default=None
+        About how long a fit on one core may take. The ladders, the sweeps and the rows of the first sweeps are chosen
+        by an estimate of their cost, before anything is fitted. None allows about 7 times what boosted trees take.
+        ``n_estimators`` and ``max_iter``, where they are given, stay as they are.
     tol : float, default=1e-3
         Block solves stop when a sweep lowers the objective by less than this, relatively.
     dropout, batch_norm, learning_rate, batch_size
@@ -242,7 +242,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     random_state : int, RandomState instance or None, default=None
         Seeds of the starts.
     verbose : int, default=0
-        1 shows one moving line.
+        1 says what was decided and why, and shows one moving line.
 
     Attributes
     ----------
@@ -289,6 +289,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         missing: Literal["error", "impute"] = "error",
         guard: bool = True,
         max_iter: int | Literal["auto"] = "auto",
+        max_seconds: float | None = None,
         tol: float = 1e-3,
         dropout: float = 0.1,
         batch_norm: bool = True,
@@ -309,6 +310,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         self.missing = missing
         self.guard = guard
         self.max_iter = max_iter
+        self.max_seconds = max_seconds
         self.tol = tol
         self.dropout = dropout
         self.batch_norm = batch_norm
@@ -323,8 +325,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
 class LPNNClassifier(ClassPrediction, LadderEstimator):
     """Ladder polynomial networks for classification: logistic with two classes, softmax with several.
 
-    Parameters are those of `LPNNRegressor`, except that ``order`` is 4, ``solver="auto"`` always means Adam and there
-    is no guard. With ``solver="alternating"`` the loss is lowered through quadratic upper bounds, monotonically.
+    Parameters are those of `LPNNRegressor`, except that ``order`` is 4 and there is no guard. Block solves lower the
+    loss through quadratic upper bounds, monotonically.
 
     Attributes
     ----------
@@ -354,6 +356,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         clip: bool = True,
         missing: Literal["error", "impute"] = "error",
         max_iter: int | Literal["auto"] = "auto",
+        max_seconds: float | None = None,
         tol: float = 1e-3,
         dropout: float = 0.1,
         batch_norm: bool = True,
@@ -373,6 +376,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         self.clip = clip
         self.missing = missing
         self.max_iter = max_iter
+        self.max_seconds = max_seconds
         self.tol = tol
         self.dropout = dropout
         self.batch_norm = batch_norm

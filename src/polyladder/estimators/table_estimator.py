@@ -19,7 +19,8 @@ from polyladder.estimators.parameters import check_choice
 from polyladder.estimators.rows import Rows, settle_weights
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target, read_labels, read_numbers
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.sparse import as_rows, row_parts
+from polyladder.polynomial.layout import Layout
+from polyladder.polynomial.sparse import as_rows, is_sparse, row_parts
 from polyladder.polynomial.substitute import substitute
 from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
@@ -274,5 +275,15 @@ def evaluate(model: Callable[[Tensor], Tensor], z: Tensor, numbers: int | None =
     """
     if numbers is None:
         assert isinstance(model, LadderPolynomial)
+        if model.W and not is_sparse(z):
+            return evaluate_dense(model, model.check_rows(z))
         numbers = sum(model.hidden) * math.prod(model.batch_shape)
     return torch.cat([model(part) for part in row_parts(z, max(1, PREDICT_NUMBERS // max(1, numbers)))], -2)
+
+
+def evaluate_dense(model: LadderPolynomial, z: Tensor) -> Tensor:
+    """Ladders at dense rows, laid out for the processor's cache. Shape (*batch_shape, n, m)."""
+    shape = model.batch_shape
+    flat = model.map(lambda t: t.reshape(-1, *t.shape[len(shape) :]))
+    outputs = Layout.of(flat).members(z)
+    return outputs.reshape(*shape, *outputs.shape[1:])

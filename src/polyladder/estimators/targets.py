@@ -89,6 +89,10 @@ class NumberTarget:
         """A ladder of standardized outputs as one of outputs in the target's own units."""
         return rescale_outputs(ladder, self.scale, self.mean)
 
+    def in_own_units(self, outputs: Tensor) -> Tensor:
+        """Standardized outputs (..., m) in the target's own units."""
+        return outputs * self.scale + self.mean
+
     def shaped(self, values: Tensor) -> Array:
         """Numbers (..., m) in the shape of the target that was given: (...,) if it was flat."""
         return np.asarray((values[..., 0] if self.flat else values).numpy())
@@ -138,6 +142,10 @@ class ClassTarget:
     def in_units(self, ladder: LadderPolynomial) -> LadderPolynomial:
         """Scores have no units: the ladder as it is."""
         return ladder
+
+    def in_own_units(self, outputs: Tensor) -> Tensor:
+        """Likewise."""
+        return outputs
 
 
 Target = NumberTarget | ClassTarget

@@ -306,7 +306,8 @@ def test_a_pipeline_that_ends_with_a_ladder() -> None:
     grid = {"ladder__alpha": [1e-3, 1.0], "expand__degree": [1, 2], "scale": [StandardScaler(), "passthrough"]}
     X, y = table()
     theirs, ours = both(pipeline, grid, X, y, cv=2, refit=False)
-    for key in ("split0_test_score", "split1_test_score", "rank_test_score"):
+    # Ranks are left out: the ladder scales its inputs itself, so two settings tie but for rounding.
+    for key in ("split0_test_score", "split1_test_score", "mean_test_score"):
         np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], rtol=1e-6)
     fitted = BatchedGridSearchCV(pipeline, {"ladder__alpha": [1e-3, 1.0]}, cv=2).fit(X, y)
     assert isinstance(fitted.best_estimator_, Pipeline)

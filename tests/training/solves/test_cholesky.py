@@ -53,9 +53,10 @@ def test_a_pivot_that_is_only_rounding_counts_as_a_failure() -> None:
 
 def test_undetermined_directions_are_left_where_they_are() -> None:
     features = rows(20, 3)[:, [0, 1, 0]]
-    equations = NormalEquations((features.T @ features)[None] / 20, (features.T @ rows(20, 1, seed=5))[None] / 20)
     old = 100 * rows(3, 1, seed=6)[None]
-    new, _ = solve_ridge(equations, torch.zeros(1, 3, dtype=torch.float64), old)
+    left = rows(20, 1, seed=5) - features @ old[0]
+    equations = NormalEquations((features.T @ features)[None] / 20, (features.T @ left)[None] / 20)
+    new = old + solve_ridge(equations, torch.zeros(1, 3, dtype=torch.float64), old)[0]
     # Rounding over jitter, 1e-16 over 1e-12, is what can move them.
     torch.testing.assert_close(new[0, 0] - new[0, 2], old[0, 0] - old[0, 2], rtol=1e-3, atol=0)
     expected = np.linalg.lstsq(features[:, :2].numpy(), rows(20, 1, seed=5).numpy(), rcond=None)[0][:, 0]

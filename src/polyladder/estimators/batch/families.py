@@ -17,7 +17,8 @@ from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.training.rivals.fit import fit_kernel, fit_machine
-from polyladder.training.solves.alternating import fit_alternating, random_start
+from polyladder.training.solves.alternating import random_start
+from polyladder.training.solves.stages import Stage, fit_in_stages
 
 
 class Sizes(NamedTuple):
@@ -85,8 +86,9 @@ class Ladders:
 
     def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
         """Fit ladders block by block."""
-        fit = fit_alternating(start, x, y, sweeps=iterations, **options)
-        return list(fit.polynomial), fit.training_loss
+        stages = options.pop("stages", ()) or (Stage(1.0, iterations),)
+        polynomial, losses = fit_in_stages(start, x, y, stages, **options)
+        return list(polynomial), losses
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """Weights, and states of each row; a solve also holds four widths for each output."""

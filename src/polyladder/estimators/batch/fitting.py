@@ -148,6 +148,7 @@ def solve_exactly(group: Sequence[Job], progress: Progress) -> list[Fitted]:
         sample_weight=rows.weight,
         tolerance=first.tolerance,
         progress=lambda _, objective: progress.step(len(plans), objective),
+        **({"stages": first.stages} if first.stages else {}),
     )
     return [Fitted(model, finite(curve)) for model, curve in zip(models, losses, strict=True)]
 

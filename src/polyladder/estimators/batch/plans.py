@@ -12,6 +12,7 @@ from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import is_sparse
+from polyladder.training.solves.stages import Stage
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Plan:
         family: what kind of model.
         solver: "alternating" or "adam".
         iterations: sweeps, exact steps or epochs.
+        stages: of block solves of ladders, in place of sweeps on all rows; () for those.
         tolerance: of exact solves.
         batch_size: of Adam.
         validation: fraction of the rows that Adam holds out to stop early; 0 for none.
@@ -41,13 +43,14 @@ class Plan:
     dropout: float = 0.0
     learning_rate: float = 1e-3
     seed: int = 0
+    stages: tuple[Stage, ...] = ()
 
     @property
     def shape(self) -> tuple[object, ...]:
         """What plans must agree on to share a program."""
         common = (self.solver, self.family, self.iterations, self.alpha is None)
         if self.solver == "alternating":
-            return (*common, self.tolerance)
+            return (*common, self.tolerance, self.stages)
         return (*common, self.batch_size, self.validation)
 
 
@@ -66,6 +69,7 @@ class Usual:
 
     models: int
     iterations: int
+    stages: tuple[Stage, ...] = ()
 
 
 def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows: Rows, usual: Usual) -> list[Plan]:
@@ -85,11 +89,13 @@ def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows:
     batch_size = given("batch_size", usual_batch_size(rows))
     if solver == "adam":
         usual = Usual(1, usual_epochs(batch_size, rows))
+    stages = usual.stages if parameters["max_iter"] == "auto" else ()
+    sweeps = sum(stage.sweeps for stage in stages) or usual.iterations
     return [
         Plan(
             family,
             solver,
-            iterations=given("max_iter", usual.iterations),
+            iterations=given("max_iter", sweeps),
             tolerance=float(parameters.get("tol", 0.0)),
             batch_size=min(batch_size, rows.count),
             validation=float(parameters["validation_fraction"]),
@@ -97,6 +103,7 @@ def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows:
             dropout=float(parameters.get("dropout", 0.0)),
             learning_rate=float(parameters["learning_rate"]),
             seed=seed,
+            stages=stages,
         )
         for seed in seeds_from(parameters["random_state"], given("n_estimators", usual.models))
     ]

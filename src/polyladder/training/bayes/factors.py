@@ -181,7 +181,7 @@ def equations(parts: Iterator[tuple[Tensor, Tensor]]) -> NormalEquations:
     for other, more in parts:
         table, moment = table + other, moment + more
     B, k, q = moment.shape
-    gram = table.flatten(1).index_select(1, gram_positions(k, q).to(table.device)).reshape(B, k * q, k * q)
+    gram = table.flatten(1).gather(1, gram_positions(k, q).to(table.device).expand(B, -1)).reshape(B, k * q, k * q)
     return NormalEquations(gram, moment.reshape(B, k * q, 1))
 
 

@@ -22,6 +22,7 @@ from polyladder.training.bayes.probit import SeveralClasses, TwoClasses
 from polyladder.training.bayes.streams import Streams
 from polyladder.training.losses import targets
 from polyladder.training.rows import Rows, checked_rows, chosen_rows, row_weights
+from polyladder.training.solves.block_step import DIRECT_LIMIT
 from polyladder.training.solves.blocks import (
     Blocks,
     NormalEquations,
@@ -32,7 +33,6 @@ from polyladder.training.solves.blocks import (
 )
 from polyladder.training.solves.cholesky import cholesky
 from polyladder.training.solves.conjugate import MatrixFreeRidge
-from polyladder.training.solves.sweep import DIRECT_LIMIT
 
 DEGREES = (3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 14.0, 20.0, 30.0, 50.0, math.inf)
 """Degrees of freedom that are weighed against each other where none are given; infinity is Gaussian noise. Below 3

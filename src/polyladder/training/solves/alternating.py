@@ -24,6 +24,9 @@ from polyladder.training.solves.quadratic_bound import quadratic_bound
 from polyladder.training.solves.ridge import Alpha
 from polyladder.training.solves.sweep import Ladders
 
+RENEWAL = 2
+"""``alpha="auto"`` re-estimates the ridge weights in every so many sweeps: that costs as much as another solve."""
+
 
 @dataclass(frozen=True, eq=False)
 class AlternatingFit(SolveHistory):
@@ -59,6 +62,7 @@ def fit_alternating(
     tolerance: float = 1e-3,
     patience: int = 5,
     progress: Progress | None = None,
+    known_alpha: Tensor | None = None,
 ) -> AlternatingFit:
     r"""Minimize mean loss plus ridge over all weights of many ladders, block by block, each block exactly.
 
@@ -93,6 +97,8 @@ def fit_alternating(
         patience: see ``validation``.
         progress: called after each sweep with its number, counted from 1, the objective and, if there are validation
             rows, the validation loss, shape batch_shape each.
+        known_alpha: with "auto", the ridge weights that an earlier fit estimated (``AlternatingFit.alpha``), to go on
+            from. Shape (groups, *batch_shape).
     """
     start = start.to(torch.float64)
     x = checked_rows(x, start.in_features, start.device)
@@ -103,7 +109,16 @@ def fit_alternating(
         Ladders(blocks_of(start, x)),
         bound,
         row_weights(chosen, sample_weight, x),
-        DescentOptions(alpha, noise_inflation, sweeps, tolerance, patience, progress),
+        DescentOptions(
+            alpha,
+            noise_inflation,
+            sweeps,
+            tolerance,
+            patience,
+            progress,
+            RENEWAL,
+            None if known_alpha is None else known_alpha.reshape(len(known_alpha), -1),
+        ),
         start.batch_shape,
         None if held_out is None else row_weights(held_out, sample_weight, x),
     )

@@ -18,8 +18,14 @@ from torch import Tensor
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.interrupt import check_interrupt
 
-CHUNK_NUMBERS = 2**22
-"""How many numbers the features of one chunk of rows may hold: 32 MiB in float64, about a processor's last cache."""
+CHUNK_NUMBERS = 2**20
+"""How many numbers the features of one chunk of rows may hold: 8 MiB in float64, to stay in the last cache."""
+
+KEPT_NUMBERS = 2**22
+"""How many numbers the pairs of the inputs may hold to be kept for a whole fit."""
+
+SINGLE_ROWS = 2000
+"""From this many rows on Gram matrices are summed in single precision."""
 
 
 @dataclass
@@ -35,6 +41,7 @@ class Blocks:
         R: readout. Shape (B, m, k_L + 1).
         h: states h^1, ..., h^L. Shapes (B, k_l + 1, n).
         f: outputs. Shape (B, m, n).
+        doubles: pairs of x, where they are few enough to be kept. Shape ((d + 1) (d + 2) / 2, n).
     """
 
     x: Tensor
@@ -43,6 +50,7 @@ class Blocks:
     R: Tensor
     h: list[Tensor]
     f: Tensor
+    doubles: Tensor | None = None
 
     @property
     def count(self) -> int:
@@ -66,7 +74,7 @@ class Blocks:
     def select(self, keep: Tensor) -> Blocks:
         """The ladders at the given positions."""
         pick = [[t[keep] for t in part] for part in (self.W, self.V, self.h)]
-        return Blocks(self.x, pick[0], pick[1], self.R[keep], pick[2], self.f[keep])
+        return Blocks(self.x, pick[0], pick[1], self.R[keep], pick[2], self.f[keep], self.doubles)
 
     def polynomial(self) -> LadderPolynomial:
         """The ladders as one batch of shape (B,)."""
@@ -100,9 +108,21 @@ def blocks_of(polynomial: LadderPolynomial, x: Tensor) -> Blocks:
     n = x.shape[0]
     columns = torch.cat([x.mT, x.new_ones(1, n)])
     h = [x.new_ones(R.shape[0], w.shape[1] + 1, n) for w in W]
-    blocks = Blocks(columns, W, V, R, h, x.new_empty(0))
+    blocks = Blocks(columns, W, V, R, h, x.new_empty(0), pairs_of_inputs(columns))
     blocks.forward()
     return blocks
+
+
+def pairs_of_inputs(columns: Tensor) -> Tensor | None:
+    """Pairs of the inputs (d + 1, n), unless they are too many to be kept, in the precision of Gram matrices."""
+    if (columns.shape[0] + 1) * columns.numel() // 2 > KEPT_NUMBERS:
+        return None
+    return pairs(columns.to(gram_dtype(columns.shape[1])))
+
+
+def gram_dtype(n: int) -> torch.dtype:
+    """The type that a fit to n rows sums its Gram matrices in."""
+    return torch.float32 if n >= SINGLE_ROWS else torch.float64
 
 
 @dataclass(frozen=True)
@@ -118,7 +138,7 @@ class NormalEquations:
     moment: Tensor
 
 
-# Equal widths need two of these, the first layer's and the others'. Large ones take 64 MB, so few are kept.
+# Equal widths need two of these, the first layer's and the others'. Large ones take 128 MB, so few are kept.
 @lru_cache(maxsize=4)
 def gram_positions(k: int, q: int) -> Tensor:
     """Where entry (i a, j b) of the Gram matrix of g (x) h stands in the table of pairs of g times pairs of h."""
@@ -130,13 +150,14 @@ def gram_positions(k: int, q: int) -> Tensor:
         return table
 
     left, right = among_pairs(k)[:, None, :, None], among_pairs(q)[None, :, None, :]
-    return (left * (q * (q + 1) // 2) + right).reshape(-1).to(torch.int32)
+    return (left * (q * (q + 1) // 2) + right).reshape(-1)
 
 
-def pairs(h: Tensor) -> Tensor:
+def pairs(h: Tensor, out: Tensor | None = None) -> Tensor:
     """All products of two entries. Shape (..., k, n) to (..., k (k + 1) / 2, n)."""
     k = h.shape[-2]
-    out = h.new_empty(*h.shape[:-2], k * (k + 1) // 2, h.shape[-1])
+    if out is None:
+        out = h.new_empty(*h.shape[:-2], k * (k + 1) // 2, h.shape[-1])
     start = 0
     for i in range(k):
         torch.mul(h[..., i : i + 1, :], h[..., i:, :], out=out[..., start : start + k - i, :])
@@ -144,7 +165,15 @@ def pairs(h: Tensor) -> Tensor:
     return out
 
 
-def normal_equations(g: Tensor, h: Tensor, response: Tensor, weight: Tensor, total: Tensor) -> NormalEquations:
+def normal_equations(
+    g: Tensor,
+    h: Tensor,
+    response: Tensor,
+    weight: Tensor,
+    total: Tensor,
+    ready: Tensor | None = None,
+    precision: torch.dtype | None = None,
+) -> NormalEquations:
     """Normal equations of a block that reads h and whose output i moves output o by g_oi.
 
     The Gram matrix of the features g (x) h has entries sum_n w g_i g_j h_a h_b: it is the product of two short tables
@@ -157,24 +186,42 @@ def normal_equations(g: Tensor, h: Tensor, response: Tensor, weight: Tensor, tot
         response: what g (x) h should sum to. Shape (B, m, n).
         weight: of every row. Shape (B, n) or (1, n).
         total: the sum of weights to divide by. Shape (B,) or (1,).
+        ready: the pairs of h, where they are known already, of the Gram matrix's type. Shape (q (q + 1) / 2, n).
+        precision: that the Gram matrix is computed in; g's own by default. The moment is always of g's type.
     """
     B, m, k, n = g.shape
     q = h.shape[-2]
-    table = g.new_zeros(B, k * (k + 1) // 2, q * (q + 1) // 2)
-    moment = g.new_zeros(B, k, q)
-    for rows in chunks(n, B * (table.shape[1] + table.shape[2])):
+    P, Q = k * (k + 1) // 2, q * (q + 1) // 2
+    dtype = g.dtype if precision is None else precision
+    table, moment = g.new_zeros(B, P, Q, dtype=dtype), g.new_zeros(B, k, q)
+    rooms: dict[int, tuple[Tensor, Tensor]] = {}
+    for rows in chunks(n, B * P + (Q if h.dim() == 2 else B * Q)):
         left, right = g[..., rows], h[..., rows]
-        root = weight[:, None, rows].sqrt()
-        products = pairs(left[:, 0] * root)
-        for o in range(1, m):
-            products += pairs(left[:, o] * root)
-        table += products @ pairs(right).mT
-        wanted = (response[..., rows] * weight[:, None, rows]).unsqueeze(2)
-        moment += (left * wanted).sum(1) @ right.mT if m > 1 else (left[:, 0] * wanted[:, 0]) @ right.mT
+        size = right.shape[-1]
+        if size not in rooms:  # written over by every chunk: fresh memory costs as much as the products themselves
+            doubles = table.new_empty(*h.shape[:-2], Q, size if ready is None else 0)
+            rooms[size] = (table.new_empty(B, P, size), doubles)
+        products, doubles = rooms[size]
+        doubles = pairs(right.to(dtype), doubles) if ready is None else ready[:, rows]
+        summed_pairs(left, weight[:, None, rows].sqrt(), products)
+        if h.dim() == 2:
+            table.view(B * P, Q).addmm_(products.view(B * P, size), doubles.mT)
+        else:
+            table.baddbmm_(products, doubles.mT)
+        wanted = response[..., rows] * weight[:, None, rows]
+        moment += (left[:, 0] * wanted if m == 1 else (left * wanted.unsqueeze(2)).sum(1)) @ right.mT
     scale = total.reshape(-1, 1, 1)
     table /= scale
-    gram = table.flatten(1).index_select(1, gram_positions(k, q).to(table.device)).reshape(B, k * q, k * q)
+    positions = gram_positions(k, q).to(table.device).expand(B, -1)
+    gram = table.flatten(1).gather(1, positions).reshape(B, k * q, k * q).to(g.dtype)
     return NormalEquations(gram, moment.reshape(B, k * q, 1) / scale)
+
+
+def summed_pairs(g: Tensor, root: Tensor, out: Tensor) -> None:
+    """Pairs of g (B, m, k, n) times root (B or 1, 1, n), summed over the outputs m, into out (B, k (k + 1) / 2, n)."""
+    pairs((g[:, 0] * root).to(out.dtype), out)
+    for o in range(1, g.shape[1]):
+        out += pairs((g[:, o] * root).to(out.dtype))
 
 
 def readout_equations(h: Tensor, response: Tensor, weight: Tensor, total: Tensor) -> NormalEquations:

@@ -9,29 +9,33 @@ from polyladder.training.solves.blocks import NormalEquations
 
 
 def solve_ridge(
-    equations: NormalEquations, penalty: Tensor, old: Tensor, estimating: bool = False
+    equations: NormalEquations, penalty: Tensor, old: Tensor, estimating: bool = False, rounding: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """The minimizer of a block's quadratic plus ridge, and how many of its weights the data determine.
+    """The step from the present weights to the minimizer of a block's quadratic plus ridge.
 
-    Solved for the change from the old weights: what the factorization's rounding or jitter spoils is then a part of the
-    step, and the quadratic does not rise.
+    A step, not the minimizer itself: what the factorization's rounding or jitter spoils is then a part of the step, and
+    the quadratic does not rise.
 
     Args:
-        equations: of p weights and r right-hand sides.
+        equations: of p weights and r right-hand sides; the response is what the present weights leave over.
         penalty: ridge weights. Shape (B, p).
         old: the present weights. Shape (B, p, r).
         estimating: whether the second result is wanted; it is zero otherwise.
+        rounding: error of the Gram matrix, relative to its diagonal. The step is damped by it, and directions that lie
+            below it count as undetermined.
 
     Returns:
-        Shapes (B, p, r) and (B,).
+        The step, (B, p, r), and how many of the weights the data determine, (B,).
     """
-    factor = cholesky(equations.gram, penalty)
-    residual = equations.moment - equations.gram @ old - penalty.unsqueeze(2) * old
-    new = old + torch.cholesky_solve(residual, factor)
+    damped = penalty
+    if rounding:
+        damped = penalty + rounding * equations.gram.diagonal(dim1=-2, dim2=-1)
+    factor = cholesky(equations.gram, damped)
+    step = torch.cholesky_solve(equations.moment - penalty.unsqueeze(2) * old, factor)
     if not estimating:
-        return new, penalty.new_zeros(len(penalty))
+        return step, penalty.new_zeros(len(penalty))
     inverse_diagonal = torch.cholesky_inverse(factor).diagonal(dim1=-2, dim2=-1)
-    return new, (1 - penalty * inverse_diagonal).sum(-1) * old.shape[-1]
+    return step, (1 - damped * inverse_diagonal).sum(-1) * old.shape[-1]
 
 
 def cholesky(gram: Tensor, penalty: Tensor) -> Tensor:

@@ -10,7 +10,10 @@ from torch import Tensor
 from polyladder.training.solves.blocks import chunks
 
 PROBES = 4
-"""Random sign vectors from which the number of determined weights is estimated."""
+"""Random sign vectors from which the number of determined weights is estimated ..."""
+
+MANY = 1000
+"""... unless a block has this many weights: then one does."""
 
 
 class MatrixFreeRidge:
@@ -97,20 +100,21 @@ class MatrixFreeRidge:
             direction = z + torch.where(going, size / before, 0.0) * direction
         return theta
 
-    def determined(self) -> Tensor:
+    def determined(self, tolerance: float = 1e-4, iterations: int = 1000) -> Tensor:
         """How many weights the data determine, tr(G (G + alpha I)^-1) for Gram matrix G, estimated. Shape (B,).
 
         For random signs v the mean of v . G (G + alpha I)^-1 v is that trace (Hutchinson). Its relative standard
-        deviation is at most sqrt(2 / (PROBES * trace)): a few percent for blocks of this size. The signs are fixed, and
-        the same for all models.
+        deviation is at most sqrt(2 / (probes * trace)): a few percent for blocks of this size. The signs are fixed, and
+        the same for all models. Tolerance and iterations are those of its solves.
         """
         B, _, k, _ = self.g.shape
         q = self.h.shape[1]
         stream = torch.Generator().manual_seed(0)
         trace = self.g.new_zeros(B)
-        for _ in range(PROBES):
+        probes = PROBES if k * q < MANY else 1
+        for _ in range(probes):
             signs = torch.randint(0, 2, (k, q), generator=stream).to(self.g) * 2 - 1
             v = signs.expand(B, k, q)
-            solved = self.solve(v, self.precondition(v), tolerance=1e-4)
+            solved = self.solve(v, self.precondition(v), tolerance, iterations)
             trace += (v * (v - self.alpha * solved)).sum((1, 2))
-        return trace / PROBES
+        return trace / probes

@@ -102,7 +102,11 @@ class Descending(Protocol):
 
 @dataclass(frozen=True)
 class DescentOptions:
-    """When to stop, and the ridge; `polyladder.fit_alternating` explains them."""
+    """When to stop, and the ridge; `polyladder.fit_alternating` explains them.
+
+    With ``alpha="auto"`` the ridge weights are re-estimated in every ``renewal``-th step. Where an earlier fit has
+    estimated them already they start from ``known``, shape (groups, B), and without a warm-up.
+    """
 
     alpha: Alpha
     noise_inflation: float | Tensor
@@ -110,6 +114,8 @@ class DescentOptions:
     tolerance: float
     patience: int = 1
     progress: Progress | None = None
+    renewal: int = 1
+    known: Tensor | None = None
 
 
 def descend(
@@ -137,13 +143,18 @@ def descend(
     groups, count = norms.shape
     positive_integer("patience", options.patience)
     ridge = first_ridge(options.alpha, options.noise_inflation, groups, weight.sum(-1), batch_shape)
+    if options.known is not None:
+        ridge = replace(ridge, alpha=options.known)
+    warm_up = WARM_UP if auto and options.known is None else 0
     objective = Objective(bound, weight, ridge)
     log, active = TrainingLog(count, held_out is not None), torch.arange(count)
     found = [t.clone() for t in models.weights()]
     alpha, noise = ridge.alpha.clone(), norms.new_zeros(count)
-    current = objective.value(models.f, norms)
+    # A gain is that of all steps from one estimate of the ridge weights to the next, which itself moves the objective.
+    span = options.renewal if auto else 1
+    past = [objective.value(models.f, norms)]
     for step in range(1, options.steps + 1):
-        estimating = auto and step > WARM_UP
+        estimating = auto and step > warm_up and (step - warm_up - 1) % options.renewal == 0
         by_group, determined = models.step(objective, estimating)
         variance, norms = objective.noise(models.f, determined), models.norms()
         if estimating:
@@ -156,18 +167,18 @@ def descend(
         if held_out is not None:
             error = mean_loss(bound, held_out if len(held_out) == 1 else held_out[active], models.f)
             improved = log.validate(active, error.cpu(), options.patience)
-        elif not auto or step > WARM_UP + 1:
-            gained = (current - value).abs() > options.tolerance * value.abs()
+        elif step >= span + (warm_up + 1 if auto else 0):
+            gained = (past[0] - value).abs() > span * options.tolerance * value.abs()
             log.stop(active[~(gained | models.restless()).cpu()])
         for kept, new in zip(found, models.weights(), strict=True):
             kept[active[improved]] = new[improved]
         if options.progress is not None:
             options.progress(step, *log.latest(batch_shape))
-        current, going = value, log.running[active]
+        past, going = [*past, value][-span:], log.running[active]
         if not bool(going.any()):
             break
         if not bool(going.all()):
-            active, current = active[going], current[going]
+            active, past = active[going], [v[going] for v in past]
             models, objective = models.select(going), objective.select(going)
     shape = tuple(batch_shape)
     fields = {"alpha": alpha.reshape(-1, *shape), "noise": noise.reshape(shape)}

@@ -7,20 +7,23 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from polyladder.training.solves.blocks import Blocks, balance, normal_equations, readout_equations
+from polyladder.training.solves.block_step import BlockRegression, block_step
+from polyladder.training.solves.blocks import Blocks, balance, readout_equations
 from polyladder.training.solves.cholesky import solve_ridge
-from polyladder.training.solves.conjugate import MatrixFreeRidge
 from polyladder.training.solves.descent import Objective
 
-DIRECT_LIMIT = 4000
-"""Blocks with more weights than this are solved by conjugate gradients, without forming their Gram matrix."""
 
-
-@dataclass(frozen=True)
+@dataclass
 class Ladders:
-    """Ladders on their way down, a sweep a step. Their groups of weights are the blocks: layers, gates, readout."""
+    """Ladders on their way down, a sweep a step. Their groups of weights are the blocks: layers, gates, readout.
+
+    Attributes:
+        blocks: the weights, and their states at the training rows.
+        determined: how many weights of each block the data determine, as last counted. Shape (2 L + 1, B).
+    """
 
     blocks: Blocks
+    determined: Tensor | None = None
 
     @property
     def f(self) -> Tensor:
@@ -29,7 +32,12 @@ class Ladders:
 
     def step(self, objective: Objective, estimating: bool) -> tuple[Tensor, Tensor]:
         """Solve every block once."""
-        determined = one_sweep(self.blocks, objective, estimating)
+        # Rescaling makes the blocks' penalties equal, estimating their ridge weights makes them differ: once the second
+        # has begun, the first would only undo its work.
+        counted = one_sweep(self.blocks, objective, estimating, rescaling=self.determined is None and not estimating)
+        if estimating:
+            self.determined = counted
+        determined = counted if self.determined is None else self.determined
         penalized = determined.clone()
         penalized[-1] -= self.blocks.f.shape[1]  # the offsets, which have no prior
         return penalized, determined.sum(0)
@@ -49,11 +57,12 @@ class Ladders:
 
     def select(self, keep: Tensor) -> Ladders:
         """Some of the ladders."""
-        return Ladders(self.blocks.select(keep))
+        counted = None if self.determined is None else self.determined[:, keep]
+        return Ladders(self.blocks.select(keep), counted)
 
 
-def one_sweep(blocks: Blocks, objective: Objective, estimating: bool) -> Tensor:
-    """Solve every block once, from the readout down to the first layer, and rescale unless ridges are re-estimated.
+def one_sweep(blocks: Blocks, objective: Objective, estimating: bool, rescaling: bool = True) -> Tensor:
+    """Solve every block once, from the readout down to the first layer, and rescale (`balance`) where that is wanted.
 
     Returns:
         If estimating, how many weights of each block the data determine, offsets included; zero otherwise. Shape
@@ -63,7 +72,7 @@ def one_sweep(blocks: Blocks, objective: Objective, estimating: bool) -> Tensor:
     determined = torch.zeros_like(alpha)
     determined[-1] = solve_readout(blocks, objective, estimating)
     # Derivatives of the outputs with respect to the state below: at first the readout itself, the same for all rows.
-    slope = blocks.R[..., :-1].unsqueeze(-1).expand(-1, -1, -1, blocks.x.shape[-1])
+    slope = blocks.R[..., :-1].unsqueeze(-1)
     for l in reversed(range(depth)):
         u, gate = blocks.W[l] @ blocks.below(l), blocks.V[l] @ blocks.x
         gate, determined[depth + l] = solve_layer(
@@ -73,7 +82,7 @@ def one_sweep(blocks: Blocks, objective: Objective, estimating: bool) -> Tensor:
         _, determined[l] = solve_layer(blocks, l, g, u, objective, estimating)
         if l:
             slope = blocks.W[l][:, None, :, :-1].mT @ g
-    if not estimating:
+    if rescaling:
         # What reads a layer is the next layer or, above the last, the readout.
         readers = [*alpha[1:depth], alpha[-1]][:depth]
         balance(blocks, list(zip(alpha[:depth], alpha[depth:-1], readers, strict=True)))
@@ -85,11 +94,11 @@ def solve_readout(blocks: Blocks, objective: Objective, estimating: bool) -> Ten
     """Replace the readout by its exact minimizer and update the outputs; returns how many weights are determined."""
     response, curvature = objective.bound.quadratic(blocks.f)
     h = blocks.below(len(blocks.W))
-    equations = readout_equations(h, response, objective.weight * curvature, objective.rows)
+    equations = readout_equations(h, response - blocks.f, objective.weight * curvature, objective.rows)
     penalty = objective.ridge.alpha[-1].unsqueeze(1).repeat(1, equations.gram.shape[-1])
     penalty[:, -1] = 0.0
-    readout, determined = solve_ridge(equations, penalty, blocks.R.mT, estimating)
-    blocks.R = readout.mT.contiguous()
+    step, determined = solve_ridge(equations, penalty, blocks.R.mT, estimating)
+    blocks.R = (blocks.R.mT + step).mT.contiguous()
     blocks.f = blocks.R @ h
     return determined
 
@@ -114,18 +123,10 @@ def solve_layer(
     weights, h = (blocks.W, blocks.below(layer)) if block == layer else (blocks.V, blocks.x)
     theta, alpha = weights[layer], objective.ridge.alpha[block]
     response, curvature = objective.bound.quadratic(blocks.f)
-    rest = blocks.f - (g * old.unsqueeze(1)).sum(2)
+    doubles = blocks.doubles if h is blocks.x else None
     weight = objective.weight * curvature
-    if theta[0].numel() > DIRECT_LIMIT:
-        system = MatrixFreeRidge(g, h, weight, objective.rows, alpha)
-        theta = system.solve(system.moment(response - rest), theta)
-        determined = system.determined() if estimating else torch.zeros_like(alpha)
-    else:
-        equations = normal_equations(g, h, response - rest, weight, objective.rows)
-        penalty = alpha.unsqueeze(1).expand(-1, theta[0].numel())
-        flat, determined = solve_ridge(equations, penalty, theta.flatten(1).unsqueeze(2), estimating)
-        theta = flat.reshape(theta.shape)
-    weights[layer] = theta
-    new = theta @ h
-    blocks.f = rest + (g * new.unsqueeze(1)).sum(2)
-    return new, determined
+    regression = BlockRegression(g, h, theta, response - blocks.f, weight, objective.rows, alpha, doubles)
+    step = block_step(regression, estimating)
+    weights[layer] = theta + step.weights
+    blocks.f = blocks.f + step.outputs
+    return old + step.values, step.determined

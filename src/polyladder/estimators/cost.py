@@ -1,0 +1,158 @@
+"""What a fit by block solves costs, and what a number of seconds buys: decided before anything is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from polyladder.estimators.rows import Rows
+from polyladder.polynomial.sparse import is_sparse
+from polyladder.training.solves.block_step import block_operations
+from polyladder.training.solves.stages import Stage
+
+RATE = 4e10
+"""Operations that one core does in a second, all in all, while it solves blocks."""
+
+OVERHEAD = 3e-4
+"""Seconds that a block takes in addition, whatever its size."""
+
+SWEEPS = 20
+"""Sweeps on all rows, where there is time for them."""
+
+LONG = (Stage(0.25, 10), Stage(0.5, 4), Stage(1.0, 4))
+"""Sweeps of about two fifths of that cost; the error is within a percent of theirs."""
+
+SHORT = (Stage(0.125, 3), Stage(0.5, 4), Stage(1.0, 3))
+"""Sweeps of a quarter of that cost."""
+
+STAGED_ROWS = 4000
+"""Rows from which on stages may take the place of sweeps on all rows; a part of fewer would be too small."""
+
+LEAST_ROWS = 2000
+"""Rows that the last stage must have at least; where a budget does not allow them, Adam is cheaper."""
+
+LEAST_SWEEPS = 4
+"""Sweeps that a small table must get at least."""
+
+MULTIPLE = 7.0
+"""How much longer than boosted trees a fit may take, by default."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a fit will do.
+
+    Attributes:
+        solver: "alternating" or "adam".
+        models: how many ladders are averaged.
+        stages: of block solves; () for sweeps on all rows, as many as there may be.
+        seconds: what that is estimated to take on one core; 0 for Adam.
+        budget: what it may take.
+        reason: why, in a sentence.
+    """
+
+    solver: str
+    models: int
+    stages: tuple[Stage, ...]
+    seconds: float
+    budget: float
+    reason: str
+
+    def __str__(self) -> str:
+        if self.solver == "adam":
+            return f"adam: {self.reason}"
+        steps = [Stage(1.0, SWEEPS)] if not self.stages else self.stages
+        plan = ", then ".join(f"{s.sweeps} sweeps on {s.share:.3g} of the rows" for s in steps)
+        return (
+            f"block solves of {self.models} ladders, {plan}; about {self.seconds:.2g} s of {self.budget:.2g} s: "
+            f"{self.reason}"
+        )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the cost of a sweep depends on: n rows of d inputs, ladders of an order and a width, m outputs."""
+
+    n: int
+    d: int
+    width: int
+    order: int
+    outputs: int
+
+    def sweep_seconds(self, share: float = 1.0) -> float:
+        """Of one ladder, on a share of the rows."""
+        n, k, m = max(1, round(share * self.n)), self.width, self.outputs
+        reads_x = self.order * block_operations(m, k, n, self.d + 1)
+        reads_state = max(0, self.order - 2) * block_operations(m, k, n, k + 1)
+        return (reads_x + reads_state) / RATE + 2 * (self.order - 1) * OVERHEAD
+
+    def seconds(self, stages: tuple[Stage, ...]) -> float:
+        """Of one ladder, in stages; () stands for sweeps on all rows."""
+        return sum(s.sweeps * self.sweep_seconds(s.share) for s in stages or (Stage(1.0, SWEEPS),))
+
+
+def usual_seconds(n: int, d: int, outputs: int) -> float:
+    """What a hundred rounds of histogram-based boosting take on one core, fitted to measured times."""
+    return outputs * (0.12 + 0.0065 * d + 5e-7 * n * d)
+
+
+def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None, max_seconds: float | None) -> Work:
+    """Settle the solver, the size of the ensemble and the sweeps.
+
+    Args:
+        solver: "auto", or what the user wants.
+        rows: to be fitted.
+        width: units per layer.
+        order: of the ladders.
+        models: how many ladders the user wants; None for as many as there is time for, up to the usual number.
+        max_seconds: budget; None for `MULTIPLE` times what boosted trees would take.
+    """
+    n, d = rows.z.shape
+    budget = MULTIPLE * usual_seconds(n, d, rows.outputs) if max_seconds is None else max_seconds
+    usual = (4 if rows.many else 8) if models is None else models
+    if solver == "adam":
+        return Work("adam", usual, (), 0.0, budget, "it was asked for.")
+    if is_sparse(rows.z):
+        return Work("adam", usual, (), 0.0, budget, "the rows are sparse.")
+    shape = Shape(n, d, width, order, rows.outputs)
+    found = within_budget(shape, usual, models is not None, budget, max_seconds is not None)
+    if found is not None:
+        return found
+    if solver == "auto":
+        return Work("adam", usual, (), 0.0, budget, f"block solves would take more than {budget:.2g} s.")
+    least = Work("alternating", models or 1, SHORT, 0.0, budget, "block solves were asked for, whatever they take.")
+    return replace(least, seconds=least.models * shape.seconds(SHORT))
+
+
+def within_budget(shape: Shape, usual: int, fixed: bool, budget: float, strict: bool) -> Work | None:
+    """The first of the ways, from the most accurate to the cheapest, that the budget allows."""
+    if shape.n < STAGED_ROWS and not strict and usual * shape.sweep_seconds() * SWEEPS <= 2 * budget:
+        seconds = usual * shape.seconds(())
+        return Work("alternating", usual, (), seconds, budget, "the table is small.")
+    counts = [usual] if fixed else sorted({usual, max(1, usual // 2), max(1, usual // 4), 1}, reverse=True)
+    ways: list[tuple[tuple[Stage, ...], str]] = [((), "sweeps on all rows fit into the budget.")]
+    if shape.n >= STAGED_ROWS:
+        ways += [(LONG, "first sweeps on fewer rows save time."), (SHORT, "few sweeps save time.")]
+    for count in counts:
+        for stages, reason in ways:
+            seconds = count * shape.seconds(stages)
+            if seconds <= budget:
+                return Work("alternating", count, stages, seconds, budget, reason)
+    last = ways[-1][0] or (Stage(1.0, SWEEPS),)
+    fewest = counts[-1]
+    return fewer(shape, fewest, last, budget)
+
+
+def fewer(shape: Shape, models: int, stages: tuple[Stage, ...], budget: float) -> Work | None:
+    """The same stages on as many of the rows, or for as many sweeps, as there is time for."""
+    share = 1.0
+    while (share := 0.9 * share) * shape.n >= LEAST_ROWS:
+        part = tuple(Stage(share * s.share, s.sweeps) for s in stages)
+        seconds = models * shape.seconds(part)
+        if seconds <= budget:
+            return Work("alternating", models, part, seconds, budget, "no more rows fit into the budget.")
+    sweeps = int(budget / (models * shape.sweep_seconds()))
+    if len(stages) > 1 or sweeps < LEAST_SWEEPS:
+        return None
+    seconds = models * sweeps * shape.sweep_seconds()
+    only = (Stage(1.0, sweeps),)
+    return Work("alternating", models, only, seconds, budget, "no more sweeps fit into the budget.")

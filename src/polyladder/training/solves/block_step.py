@@ -1,0 +1,178 @@
+"""One block's regression, and the step to its minimizer: by a Gram matrix, also in single precision, or by products.
+
+The cheapest way is chosen by the block's shape alone. Neither the number of ladders nor their weights count, so a
+ladder is solved alone as it is among others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from polyladder.training.solves.blocks import gram_dtype, normal_equations
+from polyladder.training.solves.cholesky import solve_ridge
+from polyladder.training.solves.conjugate import MatrixFreeRidge
+
+DIRECT_LIMIT = 4000
+"""Blocks with more weights than this are solved by conjugate gradients, without forming their Gram matrix ..."""
+
+ITERATIONS = 25
+"""... and so are those for which this many iterations cost less than the Gram matrix and its factor."""
+
+STREAMING = 4
+"""How much slower an operation of conjugate gradients is than one of a large matrix product: it waits for memory."""
+
+SMALL_BLOCK = 400
+"""Blocks of fewer weights are always solved directly: so many operations do not count."""
+
+CONJUGATE_TOLERANCE = 1e-2
+"""Conjugate gradients stop when they have lowered a block's gradient to this part of it: the next sweep goes on ..."""
+
+CONJUGATE_LIMIT = ITERATIONS
+"""... or after this many iterations."""
+
+SINGLE_ROUNDING = 3e-7
+"""The error of a Gram matrix in single precision, relative to its diagonal."""
+
+SINGLE_MISS = 0.5
+"""How far from the length 1 the best length of a step may lie before its Gram matrix is summed again, in double."""
+
+
+class BlockStep(NamedTuple):
+    """A step of one block.
+
+    Attributes:
+        weights: change of the weights. Shape (B, k, q).
+        values: change of the block's values at the rows. Shape (B, k, n).
+        outputs: change of the outputs. Shape (B, m, n).
+        determined: how many weights the data determine, if asked for; zero otherwise. Shape (B,).
+    """
+
+    weights: Tensor
+    values: Tensor
+    outputs: Tensor
+    determined: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRegression:
+    """The ridge regression of one block of B ladders, all others fixed.
+
+    Attributes:
+        g: derivative of each output with respect to the block's output. Shape (B, m, k, n).
+        h: what the block reads. Shape (q, n), shared, or (B, q, n).
+        theta: the present weights. Shape (B, k, q).
+        left: what the present outputs leave over. Shape (B, m, n).
+        weight: of every row. Shape (B, n) or (1, n).
+        total: the sum of weights to divide by. Shape (B,) or (1,).
+        alpha: ridge weights. Shape (B,).
+        doubles: pairs of h, where they are kept. Shape (q (q + 1) / 2, n).
+    """
+
+    g: Tensor
+    h: Tensor
+    theta: Tensor
+    left: Tensor
+    weight: Tensor
+    total: Tensor
+    alpha: Tensor
+    doubles: Tensor | None = None
+
+    def select(self, keep: Tensor) -> BlockRegression:
+        """The regressions of some of the ladders."""
+
+        def some(t: Tensor) -> Tensor:
+            return t[keep] if len(t) == len(self.theta) else t
+
+        h = self.h if self.h.dim() == 2 else self.h[keep]
+        chosen = (self.g[keep], h, self.theta[keep], self.left[keep], some(self.weight), some(self.total))
+        return BlockRegression(*chosen, self.alpha[keep], self.doubles)
+
+    def effect(self, step: Tensor, determined: Tensor) -> BlockStep:
+        """What a change (B, k, q) of the weights does."""
+        change = step @ self.h
+        if self.g.shape[1] == 1:
+            moved = (self.g[:, 0] * change).sum(1, keepdim=True)
+        else:
+            moved = (self.g * change.unsqueeze(1)).sum(2)
+        return BlockStep(step, change, moved, determined)
+
+
+def block_step(block: BlockRegression, estimating: bool) -> BlockStep:
+    """The step to the minimizer of a block's regression, in the cheapest way for its shape."""
+    _, m, k, n = block.g.shape
+    if iterates(m, k, n, block.h.shape[-2]):
+        return conjugate_step(block, estimating)
+    return rounded_step(block, estimating) if gram_dtype(n) == torch.float32 else gram_step(block, estimating)
+
+
+def iterates(m: int, k: int, n: int, q: int) -> bool:
+    """Whether a block of k units that read q numbers is solved by conjugate gradients."""
+    cheaper = iterative_operations(m, k, n, q) < direct_operations(m, k, n, q)
+    return k * q > DIRECT_LIMIT or (k * q > SMALL_BLOCK and cheaper)
+
+
+def direct_operations(m: int, k: int, n: int, q: int) -> float:
+    """Cost of forming a block's Gram matrix and factorizing it; a factorization is slower than a product."""
+    return n * (2.0 * m * k**2 + k * (k + 1) * q * (q + 1) / 2) + (k * q) ** 3
+
+
+def iterative_operations(m: int, k: int, n: int, q: int) -> float:
+    """Cost of conjugate gradients, counted as operations of a large matrix product."""
+    return float(ITERATIONS * STREAMING * 4 * n * m * k * q)
+
+
+def block_operations(m: int, k: int, n: int, q: int) -> float:
+    """Cost of one block of one ladder: of its solve, and of moving its values, which waits for memory."""
+    direct, iterative = direct_operations(m, k, n, q), iterative_operations(m, k, n, q)
+    return (iterative if iterates(m, k, n, q) else direct) + 8.0 * n * k * (q + 8 * m)
+
+
+def gram_step(block: BlockRegression, estimating: bool, dtype: torch.dtype = torch.float64) -> BlockStep:
+    """Form the Gram matrix and factorize it."""
+    doubles = block.doubles if block.doubles is not None and block.doubles.dtype == dtype else None
+    equations = normal_equations(block.g, block.h, block.left, block.weight, block.total, doubles, dtype)
+    penalty = block.alpha.unsqueeze(1).expand(-1, block.theta[0].numel())
+    rounding = SINGLE_ROUNDING if dtype == torch.float32 else 0.0
+    old = block.theta.flatten(1).unsqueeze(2)
+    flat, determined = solve_ridge(equations, penalty, old, estimating, rounding)
+    return block.effect(flat.reshape(block.theta.shape), determined)
+
+
+def rounded_step(block: BlockRegression, estimating: bool) -> BlockStep:
+    """The same with a Gram matrix in single precision, at half the cost, and checked.
+
+    The gradient is exact, so only the direction of the step is rounded. Its best length is known from the outputs; it
+    is 1 for the exact direction. Ladders for which it is far from that are solved again in double precision. A step of
+    the best length cannot raise the quadratic.
+    """
+    step = gram_step(block, estimating, torch.float32)
+    scale = block.total.reshape(-1, 1, 1)
+    toward = (step.outputs * block.left * block.weight.unsqueeze(1)).sum((1, 2), keepdim=True) / scale
+    curvature = (step.outputs.square() * block.weight.unsqueeze(1)).sum((1, 2), keepdim=True) / scale
+    alpha = block.alpha.reshape(-1, 1, 1)
+    toward -= alpha * (step.weights * block.theta).sum((1, 2), keepdim=True)
+    curvature += alpha * step.weights.square().sum((1, 2), keepdim=True)
+    length = torch.where(curvature > 0, toward / curvature, 1.0)
+    again = ((length - 1).abs() > SINGLE_MISS).flatten().nonzero().squeeze(-1)
+    found = BlockStep(step.weights * length, step.values * length, step.outputs * length, step.determined)
+    if len(again):
+        exact = gram_step(block.select(again), estimating)
+        for rounded, better in zip(found, exact, strict=True):
+            rounded[again] = better
+    return found
+
+
+def conjugate_step(block: BlockRegression, estimating: bool) -> BlockStep:
+    """By products with the Gram matrix, which is never formed."""
+    system = MatrixFreeRidge(block.g, block.h, block.weight, block.total, block.alpha)
+    gradient = system.moment(block.left) - system.alpha * block.theta
+    # An early end does no harm: every iteration lowers the quadratic.
+    step = system.solve(gradient, torch.zeros_like(block.theta), CONJUGATE_TOLERANCE, CONJUGATE_LIMIT)
+    determined = torch.zeros_like(block.alpha)
+    if estimating:
+        determined = system.determined(CONJUGATE_TOLERANCE, CONJUGATE_LIMIT)
+    return block.effect(step, determined)
