@@ -20,7 +20,7 @@ KEPT_ROWS = 2000
 
 
 class Score(TypedDict):
-    """How one model did on held-out rows: rmse and r2 of numbers, error and log_loss of classes."""
+    """How one model did on held-out rows: rmse and r2 of numbers, the others of classes."""
 
     model: str
     seconds: float
@@ -28,6 +28,10 @@ class Score(TypedDict):
     r2: NotRequired[float]
     error: NotRequired[float]
     log_loss: NotRequired[float]
+    auc: NotRequired[float]
+    average_precision: NotRequired[float]
+    f1: NotRequired[float]
+    rows: NotRequired[int]  # how many rows it was fitted to, where that is not all of them
 
 
 class HeldOut(TypedDict):
@@ -58,6 +62,9 @@ class ModelCard(TypedDict):
     versions: dict[str, str]
     created: str
     source: str
+    target_written: NotRequired[dict[str, Any]]  # how the target's cells are written
+    class_counts: NotRequired[dict[str, int]]  # rows of each class
+    confusion: NotRequired[list[list[int]]]  # held-out rows of each class by the class that was predicted
 
 
 def make_card(

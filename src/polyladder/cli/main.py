@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from polyladder import __version__
+from polyladder.cli.columns import columns
 from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
 from polyladder.cli.equation import equation
@@ -25,7 +26,7 @@ commands = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (fit, predict, explain, report, datasets, reproduce, demo, equation):
+for command in (fit, columns, predict, explain, report, datasets, reproduce, demo, equation):
     commands.command()(command)
 
 
