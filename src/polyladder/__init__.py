@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.rivals.feedforward import FeedforwardRegressor as FeedforwardRegressor
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
+    from polyladder.explain.explanation import Explanation as Explanation
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
     from polyladder.models.feedforward import Feedforward as Feedforward
@@ -75,6 +76,7 @@ _HOME = {
     "BatchedGridSearchCV": "estimators.batch.grid_search",
     "BayesianLPNNClassifier": "estimators.bayesian",
     "BayesianLPNNRegressor": "estimators.bayesian",
+    "Explanation": "explain.explanation",
     "FactorizationMachine": "models.factorization_machine",
     "FactorizationMachineClassifier": "estimators.rivals.factorization_machine",
     "FactorizationMachineRegressor": "estimators.rivals.factorization_machine",
