@@ -98,7 +98,7 @@ def test_classes_are_guessed_from_text_and_from_two_numbers(tmp_path: Path) -> N
     options = ("-o", model, "--time-budget", 0, "--drop", "y")
     assert "kind holds 3 classes: classification." in run("fit", path, "-t", "kind", *options).stderr
     lines = run("predict", model, path).stdout.splitlines()
-    assert lines[0] == "prediction,probability"
+    assert lines[0] == "prediction,probability,probability of high,probability of low,probability of mid"
     assert {line.split(",")[0] for line in lines[1:]} == {"low", "mid", "high"}
     assert load(model).card_["classes"] == ["high", "low", "mid"]
     assert "error" in load(model).card_["scores"][0]

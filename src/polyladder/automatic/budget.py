@@ -17,6 +17,9 @@ GROWTH = 4
 FEWEST_ROWS = 500
 """Rows of the first attempt."""
 
+WORTH = 1.5
+"""Another attempt is made for this many times more rows, at least."""
+
 SLOWER = 1.2
 """A fit to n times the rows is expected to take this much longer than n times as long."""
 
@@ -60,14 +63,23 @@ def fit_in_time(
     if y.dtype.kind not in "f":
         _, first = np.unique(y[order], return_index=True)
         order = np.concatenate([order[first], np.delete(order, first)])
-    began = time.monotonic()
-    for at, size in enumerate(sizes):
+
+    def fit(size: int) -> float:
         rows = np.arange(n) if size == n else np.sort(order[:size])
-        attempt = time.monotonic()
+        began = time.monotonic()
         part = (X, y) if size == n else (_safe_indexing(X, rows), y[rows])
         model.fit(*part, **({} if weight is None else {"sample_weight": weight[rows]}))
-        took = time.monotonic() - attempt
+        return time.monotonic() - began
+
+    began = time.monotonic()
+    for at, size in enumerate(sizes):
+        took = fit(size)
         left = seconds - (time.monotonic() - began)
         if at + 1 < len(sizes) and SLOWER * took * sizes[at + 1] / size > left:
+            # The last attempt has as many rows as fit, if that is worth it.
+            most = int(size * left / (SLOWER * took)) if took > 0 else size
+            if most > WORTH * size:
+                fit(most)
+                return most
             return size
     return n

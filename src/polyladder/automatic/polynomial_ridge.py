@@ -15,7 +15,7 @@ ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 CELLS = 2**22
 """Monomials times rows held at once: 32 MiB."""
 
-COST = 2e11
+COST = 6e10
 """Multiplications that the normal equations may take; of more rows a sample is taken."""
 
 
