@@ -13,6 +13,7 @@ from polyladder.estimators.rivals.feedforward import NetworkEstimator
 from polyladder.estimators.store import versions
 from polyladder.explain.fitted import read_model
 from polyladder.explain.strengths import strengths
+from polyladder.explain.typical import typical_row
 from polyladder.tables.describe import ColumnSummary, describe_columns, unit_of
 
 KEPT_ROWS = 2000
@@ -64,6 +65,7 @@ class ModelCard(TypedDict):
     source: str
     target_written: NotRequired[dict[str, Any]]  # how the target's cells are written
     class_counts: NotRequired[dict[str, int]]  # rows of each class
+    typical: NotRequired[list[Any] | None]  # the values of a row in the middle of all
     confusion: NotRequired[list[list[int]]]  # held-out rows of each class by the class that was predicted
 
 
@@ -105,6 +107,7 @@ def make_card(
     ModelCard
     """
     ladder = not isinstance(estimator, NetworkEstimator)
+    model = read_model(estimator, X) if ladder else None
     classes = vars(estimator.target_).get("labels")
     return {
         "target": target,
@@ -118,7 +121,8 @@ def make_card(
         "residual_quantiles": residual_quantiles(held_out) if classes is None and held_out is not None else {},
         "selection": None if selection is None else dict(selection),
         "notes": list(notes),
-        "strengths": strengths(read_model(estimator, X), estimator.inputs(X)).json() if ladder else None,
+        "strengths": None if model is None else strengths(model, estimator.inputs(X)).json(),
+        "typical": None if model is None else typical_row(model, X),
         "settings": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
         "seed": seed,
         "versions": versions(),

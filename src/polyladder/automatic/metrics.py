@@ -59,13 +59,11 @@ def class_scores(y: NDArray[Any], probability: NDArray[Any], classes: NDArray[An
             areas.append(roc_auc_score(there, probability[:, k]))
             precisions.append(average_precision_score(there, probability[:, k]))
         f1.append(f1_score(there, predicted == label, zero_division=0.0))
-    return {
-        "error": float(np.mean(predicted != y)),
-        "log_loss": float(log_loss(y, probability, labels=classes)),
-        "auc": float(np.mean(areas)) if areas else math.nan,
-        "average_precision": float(np.mean(precisions)) if precisions else math.nan,
-        "f1": float(np.mean(f1)),
-    }
+    found = {"error": np.mean(predicted != y), "log_loss": log_loss(y, probability, labels=classes)}
+    # A single class among the rows has no curve to look at.
+    if areas:
+        found |= {"auc": np.mean(areas), "average_precision": np.mean(precisions)}
+    return {name: float(value) for name, value in (found | {"f1": np.mean(f1)}).items()}
 
 
 def confusion(held_out: HeldOut, classes: list[Any]) -> list[list[int]]:

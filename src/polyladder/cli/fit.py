@@ -225,7 +225,7 @@ def score_table(scores: list[Score], rows: int) -> Any:
     first = next(iter(measures))
     best = min(s[first] for s in scores)  # type: ignore[literal-required]
     for score in scores:
-        cells = [f"{score[m]:.4g}" for m in measures]  # type: ignore[literal-required]
+        cells = [f"{score[m]:.4g}" if m in score else "" for m in measures]  # type: ignore[literal-required]
         style = "bold" if score[first] == best else None  # type: ignore[literal-required]
         name = score["model"] + (f", {score['rows']:,} rows" if "rows" in score else "")
         table.add_row(name, *cells, f"{score['seconds']:.2f}", style=style)
