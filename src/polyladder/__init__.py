@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.rivals.feedforward import FeedforwardRegressor as FeedforwardRegressor
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
+    from polyladder.explain.explanation import Explanation as Explanation
     from polyladder.export.encrypted import encrypt as encrypt
     from polyladder.export.formula import formula as formula
     from polyladder.export.formula import to_sympy as to_sympy
@@ -90,6 +91,7 @@ _HOME = {
     "BatchedGridSearchCV": "estimators.batch.grid_search",
     "BayesianLPNNClassifier": "estimators.bayesian",
     "BayesianLPNNRegressor": "estimators.bayesian",
+    "Explanation": "explain.explanation",
     "FactorizationMachine": "models.factorization_machine",
     "FactorizationMachineClassifier": "estimators.rivals.factorization_machine",
     "FactorizationMachineRegressor": "estimators.rivals.factorization_machine",

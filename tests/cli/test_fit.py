@@ -23,7 +23,11 @@ def held_out_error(card) -> float:
 def test_a_fit_ends_with_a_table_and_a_file(tmp_path: Path) -> None:
     path, model = write(tmp_path / "t.csv", small_table(80)), tmp_path / "m.ladder"
     result = run("fit", path, "--target", "y", "--output", model, "--time-budget", 0)
-    assert result.stderr == "y holds 80 different numbers: regression.\n"
+    assert result.stderr.splitlines() == [
+        "y holds 80 different numbers: regression.",
+        "  a  number: -2.325 to 2.002",
+        "  b  number: -2.398 to 1.689",
+    ]
     for name in ("ladder", "mean", "linear", "cubic ridge", "HistGradientBoosting", "12 held-out rows"):
         assert name in result.stdout
     assert f"Saved to {model}" in result.stdout
@@ -94,7 +98,7 @@ def test_classes_are_guessed_from_text_and_from_two_numbers(tmp_path: Path) -> N
     options = ("-o", model, "--time-budget", 0, "--drop", "y")
     assert "kind holds 3 classes: classification." in run("fit", path, "-t", "kind", *options).stderr
     lines = run("predict", model, path).stdout.splitlines()
-    assert lines[0] == "prediction,probability"
+    assert lines[0] == "prediction,probability,probability of high,probability of low,probability of mid"
     assert {line.split(",")[0] for line in lines[1:]} == {"low", "mid", "high"}
     assert load(model).card_["classes"] == ["high", "low", "mid"]
     assert "error" in load(model).card_["scores"][0]

@@ -71,7 +71,10 @@ def test_a_page_that_fails_leaves_the_old_one(table: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     ("budget", "said"),
-    [(0, "Nothing was compared, the settings are the usual ones: "), (1e-9, "One setting was tried by 3-fold")],
+    [
+        (0, "Nothing was compared, the settings are the usual ones: "),
+        (1e-9, "Nothing was compared, the settings are the usual ones: "),
+    ],
 )
 def test_sentences_say_what_was_done(table: Path, budget: float, said: str) -> None:
     shown = " ".join(run("fit", table, "--target", "y", "--time-budget", budget).stdout.split())
@@ -79,7 +82,7 @@ def test_sentences_say_what_was_done(table: Path, budget: float, said: str) -> N
     assert "Chosen among" not in shown
     card = load("t.ladder").card_
     assert card["selection"]["sentence"] in shown
-    assert len(card["selection"]["trials"]) == (budget > 0)
+    assert card["selection"]["trials"] == []
 
 
 def test_adam_claims_no_estimated_ridge(table: Path) -> None:

@@ -23,7 +23,8 @@ def numbers(values, comma="thousands"):
         (["1", " 2.5 ", "-3e2"], "thousands", [1.0, 2.5, -300.0]),
         (["1", "NA", "", None], "thousands", [1.0, None, None, None]),
         (["1,234", "12,345,678.5", "7"], "thousands", [1234.0, 12345678.5, 7.0]),
-        (["1,5", "2", "1.234,5"], "decimal", [1.5, 2.0, 1234.5]),
+        (["1,5", "2", "1.234,5", "1.234"], "decimal", [1.5, 2.0, 1234.5, 1234.0]),
+        (["1,5", "2,25"], "thousands", [1.5, 2.25]),
         ([1, 2, None], "thousands", [1.0, 2.0, None]),
         ([True, False], "thousands", [1.0, 0.0]),
         ([1.5, float("nan")], "thousands", [1.5, None]),
@@ -34,8 +35,8 @@ def test_numbers(values, comma, expected) -> None:
     assert kind_of(values, comma).kind == "number"
 
 
-@pytest.mark.parametrize("values", [["1,5", "2,25"], ["1,23", "4"], ["12,34,5", "x"]])
-def test_commas_that_mark_no_thousands_make_no_numbers(values) -> None:
+@pytest.mark.parametrize("values", [["1,5", "2.25"], ["1,23,4", "4"], ["12,34,5", "x"]])
+def test_commas_that_contradict_each_other_make_no_numbers(values) -> None:
     assert kind_of(values, "thousands").kind == "category"
 
 

@@ -13,6 +13,7 @@ from polyladder.estimators.rivals.feedforward import NetworkEstimator
 from polyladder.estimators.store import versions
 from polyladder.explain.fitted import read_model
 from polyladder.explain.strengths import strengths
+from polyladder.explain.typical import typical_row
 from polyladder.tables.describe import ColumnSummary, describe_columns, unit_of
 
 KEPT_ROWS = 2000
@@ -20,7 +21,7 @@ KEPT_ROWS = 2000
 
 
 class Score(TypedDict):
-    """How one model did on held-out rows: rmse and r2 of numbers, error and log_loss of classes."""
+    """How one model did on held-out rows: rmse and r2 of numbers, the others of classes."""
 
     model: str
     seconds: float
@@ -28,6 +29,10 @@ class Score(TypedDict):
     r2: NotRequired[float]
     error: NotRequired[float]
     log_loss: NotRequired[float]
+    auc: NotRequired[float]
+    average_precision: NotRequired[float]
+    f1: NotRequired[float]
+    rows: NotRequired[int]  # how many rows it was fitted to, where that is not all of them
 
 
 class HeldOut(TypedDict):
@@ -58,6 +63,10 @@ class ModelCard(TypedDict):
     versions: dict[str, str]
     created: str
     source: str
+    target_written: NotRequired[dict[str, Any]]  # how the target's cells are written
+    class_counts: NotRequired[dict[str, int]]  # rows of each class
+    typical: NotRequired[list[Any] | None]  # the values of a row in the middle of all
+    confusion: NotRequired[list[list[int]]]  # held-out rows of each class by the class that was predicted
 
 
 def make_card(
@@ -98,6 +107,7 @@ def make_card(
     ModelCard
     """
     ladder = not isinstance(estimator, NetworkEstimator)
+    model = read_model(estimator, X) if ladder else None
     classes = vars(estimator.target_).get("labels")
     return {
         "target": target,
@@ -111,7 +121,8 @@ def make_card(
         "residual_quantiles": residual_quantiles(held_out) if classes is None and held_out is not None else {},
         "selection": None if selection is None else dict(selection),
         "notes": list(notes),
-        "strengths": strengths(read_model(estimator, X), estimator.inputs(X)).json() if ladder else None,
+        "strengths": None if model is None else strengths(model, estimator.inputs(X)).json(),
+        "typical": None if model is None else typical_row(model, X),
         "settings": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
         "seed": seed,
         "versions": versions(),

@@ -13,19 +13,23 @@ from numpy.typing import NDArray
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.metrics import log_loss, r2_score, root_mean_squared_error
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardScaler
 from threadpoolctl import threadpool_limits
 
+from polyladder.automatic.budget import Deadline, fit_in_time
 from polyladder.automatic.card import HeldOut, Score
+from polyladder.automatic.metrics import judged
+from polyladder.automatic.polynomial_ridge import ALPHAS, PolynomialRidge
 from polyladder.tables.features import Features
 from polyladder.tables.table import find_categories, read_table
 
 MONOMIALS = {"regression": 2000, "classification": 600}
 """How many monomials the polynomial ridge may have; beyond, its degree is lowered."""
 
-ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+CELLS = 3e7
+"""Rows times monomials of the polynomial of classes: 240 MB. Of more rows a sample is taken."""
 
 
 def baselines(inputs: int, task: Literal["regression", "classification"]) -> dict[str, Any]:
@@ -37,12 +41,42 @@ def baselines(inputs: int, task: Literal["regression", "classification"]) -> dic
     degree = next((p for p in (3, 2) if math.comb(inputs + p, p) <= MONOMIALS[task]), 1)
     for p in (1, degree) if degree > 1 else (1,):
         name = {1: "linear", 2: "quadratic ridge", 3: "cubic ridge"}[p]
-        last = RidgeCV(ALPHAS) if regression else LogisticRegression(C=1.0 if p == 1 else 0.1, max_iter=500)
-        powers = [] if p == 1 else [PolynomialFeatures(p, include_bias=False), StandardScaler()]
-        found[name] = make_pipeline(Features(missing="impute"), *powers, last)
+        if regression:
+            linear = make_pipeline(Features(missing="impute"), RidgeCV(ALPHAS))
+            found[name] = linear if p == 1 else PolynomialRidge(p)
+            continue
+        powers = [] if p == 1 else [PolynomialFeatures(p, include_bias=False), StandardScaler(copy=False)]
+        last = LogisticRegression(C=1.0 if p == 1 else 0.1, max_iter=500)
+        pipeline = make_pipeline(Features(missing="impute"), *powers, last)
+        found[name] = Sampled(pipeline, int(CELLS / math.comb(inputs + p, p)))
     boosting = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
     found["HistGradientBoosting"] = Coded(boosting(random_state=0))
     return found
+
+
+class Sampled:
+    """A model that takes at most so many rows, every class among them; ``rows_`` says how many it took."""
+
+    def __init__(self, model: Any, most: int) -> None:
+        self.model, self.most = model, most
+
+    def fit(self, X: Any, y: NDArray[Any]) -> Sampled:
+        """Fit to a table."""
+        self.rows_ = len(y)
+        if len(y) > self.most:
+            rows, _ = train_test_split(np.arange(len(y)), train_size=self.most, random_state=0, stratify=y)
+            self.rows_, X, y = len(rows), X[np.sort(rows)], y[np.sort(rows)]
+        self.model.fit(X, y)
+        return self
+
+    @property
+    def classes_(self) -> Any:
+        """The classes."""
+        return self.model.classes_
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities as the model gives them."""
+        return self.model.predict_proba(X)
 
 
 class Coded:
@@ -95,6 +129,7 @@ def scores(
     test: tuple[Any, Any],
     task: Literal["regression", "classification"],
     tell: Callable[[str], None] = lambda name: None,
+    deadline: Deadline | None = None,
 ) -> Iterator[tuple[Score, HeldOut]]:
     """Fit each model to the training rows and predict the others.
 
@@ -105,30 +140,25 @@ def scores(
     task : {"regression", "classification"}
     tell : callable
         Called with each name before its model is fitted.
+    deadline : Deadline or None
+        By when all are done: what is left is shared among the models to come, and those that are slow get fewer rows.
+        When there is no time left, models are left out.
     """
-    for name, model in models.items():
+    for done, (name, model) in enumerate(models.items()):
+        left = math.inf if deadline is None else deadline.left() / (len(models) - done)
+        if left <= 0:
+            continue
         tell(name)
         began = time.perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # One thread each: threads of boosting that wait for each other on a busy machine take minutes.
             with threadpool_limits(1, "openmp") if isinstance(model, Coded) else threadpool_limits():
-                model.fit(*train)
+                rows = fit_in_time(model, *train, left)
             seconds = time.perf_counter() - began
-            yield judged(name, model, *test, seconds, task)
-
-
-def judged(name: str, model: Any, X: Any, y: NDArray[Any], seconds: float, task: str) -> tuple[Score, HeldOut]:
-    """The scores of a fitted model on rows that it did not see, and its predictions."""
-    predicted = model.predict(X)
-    score: Score = {"model": name, "seconds": seconds}
-    held_out: HeldOut = {"observed": y.tolist(), "predicted": predicted.tolist()}
-    if task == "regression":
-        score["rmse"] = float(root_mean_squared_error(y, predicted))
-        score["r2"] = float(r2_score(y, predicted)) if len(y) > 1 else math.nan
-        return score, held_out
-    probability = model.predict_proba(X)
-    score["error"] = float(np.mean(predicted != y))
-    score["log_loss"] = float(log_loss(y, probability, labels=model.classes_))
-    held_out["probability"] = probability.tolist()
-    return score, held_out
+            score, held_out = judged(name, model, *test, seconds, task)
+        if isinstance(model, Sampled | PolynomialRidge):
+            rows = model.rows_
+        if rows < len(train[1]):
+            score["rows"] = rows
+        yield score, held_out

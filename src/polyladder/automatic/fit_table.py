@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from polyladder.automatic.card import make_card
+from polyladder.automatic.budget import Deadline, fit_in_time
+from polyladder.automatic.card import HeldOut, Score, make_card
 from polyladder.automatic.choose import Choice, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
+from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged
+from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
-from polyladder.tables.columns import DAYS
+from polyladder.tables.dates import DAYS
 from polyladder.tables.features import count_inputs
+from polyladder.tables.schema import read_schema
 from polyladder.tables.table import frame_columns, is_frame
 from polyladder.tables.table_file import TableFile, open_table
+from polyladder.tables.understand import column_lines
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-HELD_OUT = 0.15
-"""The share of the rows that is held out to compare models."""
+CHOOSING = 8.0
+"""Seconds for choosing settings where the whole run has no budget."""
+
+SHARES = {"choosing": 0.3, "ladder": 0.6, "rivals": 0.75}
+"""The shares of a budget after which choosing, the first fit and the rivals are over; the rest is for the last fit."""
 
 Listener = Callable[[str], None]
 
@@ -35,9 +45,16 @@ def fit_table(
     task: Literal["regression", "classification"] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    schema: str | Path | Mapping[str, Any] | None = None,
     bayesian: bool = False,
     solver: Literal["auto", "alternating", "adam"] = "auto",
-    seconds: float = 8.0,
+    seconds: float | None = None,
+    compare: bool = True,
+    balance: bool = False,
+    test: Any = None,
+    group: str | None = None,
+    time: str | None = None,
     seed: int = 0,
     say: Listener = lambda sentence: None,
     step: Listener = lambda words: None,
@@ -56,11 +73,26 @@ def fit_table(
         Columns to leave out.
     category : sequence of str
         Columns of categories, whatever they look like.
+    keep : sequence of str
+        Columns to use even if they look like ids.
+    schema : path of a TOML file or mapping of columns, default=None
+        What columns are: number, category, boolean, date, drop or keep.
     bayesian : bool, default=False
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
-    seconds : float, default=8
-        For choosing settings; 0 takes the usual ones.
+    seconds : float, default=None
+        For the whole run, other models included: what is slow gets fewer rows. 0 chooses and bounds nothing; by default
+        choosing takes 8 seconds, and the rest what it needs.
+    compare : bool, default=True
+        Whether other models are fitted as well.
+    balance : bool, default=False
+        Whether all classes count equally in the fit of the ladder, however many rows they have.
+    test : like table, default=None
+        Rows to hold out. By default 15 % of the table's.
+    group : str, default=None
+        A column whose equal values are held out together. It is no feature.
+    time : str, default=None
+        A column by which the latest rows are held out. It is no feature, unless it is among ``keep``.
     seed : int, default=0
         Of the split, the folds and the starts.
     say : callable
@@ -83,8 +115,34 @@ def fit_table(
     >>> [score["model"] for score in model.card_["scores"]]
     ['ladder', 'mean', 'linear', 'cubic ridge', 'HistGradientBoosting']
     """
-    read = read_training_table(table, target, task=task, drop=drop, category=category, say=say)
-    return fit_training_table(read, bayesian=bayesian, solver=solver, seconds=seconds, seed=seed, step=step)
+    began = clock.monotonic()
+    read = read_training_table(
+        table,
+        target,
+        task=task,
+        drop=drop,
+        category=category,
+        keep=keep,
+        schema=schema,
+        group=group,
+        time=time,
+        say=say,
+    )
+    return fit_training_table(
+        read,
+        bayesian=bayesian,
+        solver=solver,
+        seconds=seconds,
+        compare=compare,
+        balance=balance,
+        test=test,
+        group=group,
+        time=time,
+        seed=seed,
+        say=say,
+        step=step,
+        began=began,
+    )
 
 
 def read_training_table(
@@ -94,13 +152,24 @@ def read_training_table(
     task: Literal["regression", "classification"] | None = None,
     drop: Sequence[str] = (),
     category: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    schema: str | Path | Mapping[str, Any] | None = None,
+    group: str | None = None,
+    time: str | None = None,
     say: Listener = lambda sentence: None,
 ) -> TrainingTable:
     """The first half of `fit_table`, with its arguments: what the columns of a table are, said in sentences."""
-    file = open_table(table) if isinstance(table, str | Path) else frame_file(table)
-    read = training_table(file, target, task, drop, category)
-    for sentence in read.sentences:
-        say(sentence)
+    if group is not None and time is not None:
+        raise ValueError(f"group and time must not both be given; got {group!r} and {time!r}. Choose one.")
+    rules = {} if schema is None else read_schema(schema)
+    file = open_file(table)
+    aside = tuple(name for name in (group, time) if name is not None)
+    for option, name in (("group", group), ("time", time)):
+        if name == target:
+            raise ValueError(f"{option} must name another column than the target; got {name!r}.")
+    read = training_table(file, target, task, drop, category, keep, rules, aside)
+    for line in (read.guess, *column_lines(read.understood), *read.notes):
+        say(line)
     return read
 
 
@@ -109,43 +178,138 @@ def fit_training_table(
     *,
     bayesian: bool = False,
     solver: Literal["auto", "alternating", "adam"] = "auto",
-    seconds: float = 8.0,
+    seconds: float | None = None,
+    compare: bool = True,
+    balance: bool = False,
+    test: Any = None,
+    group: str | None = None,
+    time: str | None = None,
     seed: int = 0,
+    say: Listener = lambda sentence: None,
     step: Listener = lambda words: None,
+    began: float | None = None,
 ) -> Any:
     """The second half of `fit_table`, with its arguments: choose, compare, fit, describe."""
+    deadline = Deadline(clock.monotonic() if began is None else began, seconds or math.inf)
     X, y, task = table.columns, table.target, table.task
-    train, test = split_rows(table, seed)
+    held, notes = held_out_rows(table, test, group, time, seed)
+    notes += balance_notes(y) if task == "classification" else []
+    for note in notes:
+        say(note)
     inputs = count_inputs(X)
 
     def tell(trial: Trial, best: Trial) -> None:
         step(f"{setting_words(trial.settings)}: {trial.error:.4g}; best {best.error:.4g}")
 
+    (train, answers), unseen = held
     choice = choose(
-        X[train], y[train], task, inputs=inputs, solver=solver, seconds=seconds, random_state=seed, tell=tell
+        train,
+        answers,
+        task,
+        inputs=inputs,
+        solver=solver,
+        seconds=CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0,
+        random_state=seed,
+        tell=tell,
     )
     name = "Bayesian ladder" if bayesian else "ladder"
-    models = {name: chosen_estimator(task, choice, bayesian), **baselines(inputs, task)}
-    rows = ((X[train], y[train]), (X[test], y[test]))
-    judged = list(scores(models, *rows, task, tell=lambda m: step(f"fitting {m}")))
-    step(f"fitting {name} to all {len(y):,} rows")
-    estimator = chosen_estimator(task, choice, bayesian).fit(X, y)
+    step(f"fitting {name}")
+    estimator = chosen_estimator(task, choice, bayesian)
+    started = clock.monotonic()
+    rows = fit_in_time(
+        estimator, train, answers, deadline.left(SHARES["ladder"]), seed, weights(answers, task, balance)
+    )
+    took = clock.monotonic() - started
+    first = judged(name, estimator, *unseen, took, task)
+    if rows < len(answers):
+        first[0]["rows"] = rows
+    rivals = baselines(inputs, task) if compare else {}
+    share = Deadline(deadline.start, SHARES["rivals"] * deadline.seconds)
+    others = list(scores(rivals, (train, answers), unseen, task, lambda m: step(f"fitting {m}"), share))
+    if len(others) < len(rivals):
+        notes.append("There was no time left for " + ", ".join(list(rivals)[len(others) :]) + ".")
+        say(notes[-1])
+    # The rows of another file stay unseen, and then the model is that which was judged.
+    again = test is None and rows == len(answers) and deadline.left() > 1.2 * took
+    if again:
+        step(f"fitting {name} to all {len(y):,} rows")
+        estimator = chosen_estimator(task, choice, bayesian)
+        fit_in_time(estimator, X, y, math.inf, seed, weights(y, task, balance))
+        rows = len(y)
+    elif test is None:
+        notes.append(
+            f"There was no time to fit it once more to all rows: the model was fitted to {rows:,} of {len(y):,}."
+        )
+        say(notes[-1])
+    step("describing the model")
+    scored = [first, *others]
+    words = choice.json() | {"held_out": len(unseen[1]), "fitted": rows}
+    estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
+    return estimator
+
+
+def held_out_rows(
+    table: TrainingTable, test: Any, group: str | None, time: str | None, seed: int
+) -> tuple[tuple[tuple[Any, NDArray[Any]], tuple[Any, NDArray[Any]]], list[str]]:
+    """Rows to fit and rows to judge by, each with its targets, and what is to be said of them."""
+    X, y = table.columns, table.target
+    if test is not None:
+        rows, target, notes = rows_of_file(table, open_file(test))
+        return ((X, y), (rows, target)), notes
+    train, kept = split_rows(table, seed, group, time)
+    notes = []
+    if group is not None:
+        notes.append(f"Held out are whole groups of {group}, which is no feature.")
+    if time is not None:
+        notes.append(f"Held out are the latest {len(kept):,} rows by {time}, which is no feature.")
+    return ((X[train], y[train]), (X[kept], y[kept])), notes
+
+
+def weights(y: NDArray[Any], task: str, balance: bool) -> NDArray[np.float64] | None:
+    """Weights by which all classes count equally, where that is wanted. Shape (n,)."""
+    if not balance:
+        return None
+    if task != "classification":
+        raise ValueError("balance must be left out for a target of numbers; it counts classes equally.")
+    _, place, counts = np.unique(y, return_inverse=True, return_counts=True)
+    return np.asarray(len(y) / (len(counts) * counts[place]), dtype=np.float64)
+
+
+def described(
+    estimator: Any,
+    table: TrainingTable,
+    scored: list[tuple[Score, HeldOut]],
+    selection: dict[str, Any],
+    notes: list[str],
+    seed: int,
+) -> Any:
+    """The card of a fitted estimator, columns and target as they are written."""
+    held_out = scored[0][1]
     card = make_card(
         estimator,
-        X,
+        table.columns,
         target=table.name,
-        scores=[score for score, _ in judged],
-        held_out=judged[0][1],
-        selection=choice.json() | {"held_out": len(test)},
-        notes=table.sentences,
+        scores=[score for score, _ in scored],
+        held_out=held_out,
+        selection=selection,
+        notes=notes,
         seed=seed,
         source=table.source,
     )
+    card["target_written"] = table.target_kind.json()
+    if card["classes"] is not None:
+        card["class_counts"] = class_counts(table.target)
+        card["confusion"] = confusion(held_out, estimator.classes_.tolist())
     for column, kind in zip(card["columns"], table.kinds, strict=True):
+        column["written"] = kind.json()
         if kind.kind == "date":
             column["unit"], column["date_format"] = DAYS, kind.date_format
-    estimator.card_ = card
-    return estimator
+    return card
+
+
+def open_file(table: Any) -> TableFile:
+    """A path or a data frame as an open table."""
+    return open_table(table) if isinstance(table, str | Path) else frame_file(table)
 
 
 def frame_file(frame: Any) -> TableFile:
@@ -159,16 +323,6 @@ def frame_file(frame: Any) -> TableFile:
         frame = pl.DataFrame(columns, strict=False)
     # What a file leaves empty is NaN in a frame of numbers.
     return TableFile("the table", tuple(frame.columns), iter([frame.fill_nan(None)]), "thousands", [])
-
-
-def split_rows(table: TrainingTable, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Row numbers to fit and to hold out, classes in equal shares."""
-    from sklearn.model_selection import train_test_split
-
-    n, classes = len(table.target), table.target if table.task == "classification" else None
-    held = max(2, round(HELD_OUT * n), 0 if classes is None else len(np.unique(classes)))
-    train, test = train_test_split(np.arange(n), test_size=held, random_state=seed, stratify=classes)
-    return np.sort(train), np.sort(test)
 
 
 def chosen_estimator(task: str, choice: Choice, bayesian: bool) -> Any:

@@ -23,7 +23,8 @@ def load_estimator(path: Path) -> Any:
 
 def model_columns(estimator: Any) -> tuple[ColumnKind, ...]:
     """The columns that the model was fitted to, and what they hold."""
-    from polyladder.tables.columns import DAYS, ColumnKind
+    from polyladder.tables.columns import ColumnKind, column_kind
+    from polyladder.tables.dates import DAYS
     from polyladder.tables.sparse_features import SparseFeatures
 
     features = estimator.features_
@@ -33,7 +34,9 @@ def model_columns(estimator: Any) -> tuple[ColumnKind, ...]:
     kinds = []
     for i, name in enumerate(features.names_in_):
         column = described.get(name, {})
-        if i in features.categorical_:
+        if "written" in column:
+            kinds.append(column_kind(name, column["written"]))
+        elif i in features.categorical_:
             kinds.append(ColumnKind(name, "category"))
         elif column.get("unit") == DAYS:
             kinds.append(ColumnKind(name, "date", column.get("date_format")))

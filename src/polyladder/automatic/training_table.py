@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from polyladder.automatic.leakage import leakage_notes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from polyladder.tables.columns import ColumnKind
+    from polyladder.tables.schema import Rule
     from polyladder.tables.table_file import TableFile
+    from polyladder.tables.understand import Understood
 
 Task = Literal["regression", "classification"]
 
 FEWEST_ROWS = 10
-MOST_CATEGORIES = 500
-"""Text columns with more different values than this, or than half the rows, are names rather than categories."""
-
 MOST_CLASSES = 100
 FEWEST_OF_A_CLASS = 3
 
@@ -36,6 +37,9 @@ class TrainingTable:
         source: where the rows came from.
         guess: how the task was decided, as a sentence.
         notes: what was left out and why, as sentences.
+        target_kind: what the target was taken for.
+        understood: every column but the target, those that are left out included.
+        aside: columns that split the rows, as they were read.
     """
 
     columns: Any
@@ -46,6 +50,9 @@ class TrainingTable:
     source: str
     guess: str
     notes: tuple[str, ...]
+    target_kind: ColumnKind
+    understood: tuple[Understood, ...]
+    aside: Mapping[str, Any]
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -54,7 +61,14 @@ class TrainingTable:
 
 
 def training_table(
-    file: TableFile, target: str, task: Task | None, drop: Sequence[str], category: Sequence[str]
+    file: TableFile,
+    target: str,
+    task: Task | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    schema: Mapping[str, Rule] | None = None,
+    aside: Sequence[str] = (),
 ) -> TrainingTable:
     """Decide what every column of a table is.
 
@@ -64,43 +78,81 @@ def training_table(
         task: None to have it guessed.
         drop: columns to leave out.
         category: columns of categories, whatever they look like.
+        keep: columns that are used, even if they look like ids.
+        schema: what is known of columns.
+        aside: columns that split the rows and are no features.
     """
-    from polyladder.tables.columns import ColumnKind, convert, guess_kind
+    from polyladder.tables.understand import understand
 
-    for option, name in (("target", target), *(("drop", n) for n in drop), *(("category", n) for n in category)):
+    rules = dict(schema or {})
+    named = {"target": [target], "drop": drop, "category": category, "keep": keep, "schema": list(rules)}
+    for option, name in ((option, name) for option, names in (*named.items(), ("aside", aside)) for name in names):
         check_column(file, option, name)
     frame, notes = file.whole(), list(file.notes)
     if not len(frame):
         raise ValueError(f"{file.label} must hold rows under its header; there are none.")
-    given = ColumnKind(target, "category") if target in category else guess_kind(frame[target], file.comma)
-    if given.kind in ("empty", "date"):
-        found = "nothing" if given.kind == "empty" else "dates"
-        raise ValueError(f"Target {target!r} must hold numbers or classes; got {found}. Choose another column.")
-    values = convert(frame[target], given, file.comma)
-    lacking = values.null_count()
-    if lacking:
-        notes.append(f"{lacking:,} {'row has' if lacking == 1 else 'rows have'} no {target}: left out.")
-        frame, values = frame.filter(values.is_not_null()), values.drop_nulls()
-    if len(frame) < FEWEST_ROWS:
-        raise ValueError(f"{file.label} must hold at least {FEWEST_ROWS} rows with a target; got {len(frame)}.")
+    given = target_kind(frame[target], file.comma, rules.pop(target, None), target in category)
+    frame, values = with_target(frame, given, file, notes)
     chosen, y, guess = settle_task(target, values, given.kind == "number", task)
     if chosen == "classification":
         frame, y = without_rare_classes(frame, y, notes)
-
-    kinds = []
-    columns = []
-    for name in (n for n in frame.columns if n != target and n not in drop):
-        kind = ColumnKind(name, "category") if name in category else guess_kind(frame[name], file.comma)
-        reason = useless(frame[name], kind, forced=name in category)
-        if reason:
-            notes.append(f"Column {name!r} {reason}: left out.")
-        else:
-            kinds.append(kind)
-            columns.append(convert(frame[name], kind, file.comma))
-    if not columns:
+    names = [n for n in frame.columns if n != target and (n not in aside or n in keep)]
+    comma = given.style.decimal == ","
+    options: dict[str, Any] = {"schema": rules, "drop": drop, "category": category, "decimal_comma": comma}
+    found = understand(frame, file.comma, names, keep=keep, **options)
+    if not any(c.used for c in found):
+        # A curve over a counter may be all that there is to fit.
+        counters = [c.kind.name for c in found if "count" in c.reason]
+        found = understand(frame, file.comma, names, keep=[*keep, *counters], **options)
+    used = [c for c in found if c.used]
+    if not used:
         raise ValueError(f"{file.label} must hold a column besides {target!r} that says something; there is none.")
-    kept = frame.select([kind.name for kind in kinds]).with_columns(columns)
-    return TrainingTable(kept, y, tuple(kinds), chosen, target, file.label, guess, tuple(notes))
+    notes += [f"Column {c.kind.name!r} {c.reason}: left out." for c in found if c.reason and c.kind.name not in drop]
+    notes += [c.note for c in found if c.note]
+    kept = frame.select([c.kind.name for c in used]).with_columns([c.values for c in used])
+    notes += leakage_notes(kept, y, chosen, target)
+    return TrainingTable(
+        kept,
+        y,
+        tuple(c.kind for c in used),
+        chosen,
+        target,
+        file.label,
+        guess,
+        tuple(notes),
+        given,
+        found,
+        {name: frame[name] for name in aside},
+    )
+
+
+def target_kind(column: Any, comma: Any, known: Rule | None, category: bool) -> ColumnKind:
+    """What the target holds: numbers or classes."""
+    from polyladder.tables.columns import ColumnKind, guess_kind
+
+    if category:
+        return ColumnKind(column.name, "category")
+    if known is not None and known.kind in ("drop", "keep"):
+        known = None
+    given = guess_kind(column, comma) if known is None else known.apply(column, comma)
+    if given.kind in ("empty", "date"):
+        found = "nothing" if given.kind == "empty" else "dates"
+        raise ValueError(f"Target {column.name!r} must hold numbers or classes; got {found}. Choose another column.")
+    return given
+
+
+def with_target(frame: Any, given: ColumnKind, file: TableFile, notes: list[str]) -> tuple[Any, Any]:
+    """The rows that have a target, and their targets."""
+    from polyladder.tables.columns import convert
+
+    values = convert(frame[given.name], given, file.comma)
+    lacking = values.null_count()
+    if lacking:
+        notes.append(f"{lacking:,} {'row has' if lacking == 1 else 'rows have'} no {given.name}: left out.")
+        frame, values = frame.filter(values.is_not_null()), values.drop_nulls()
+    if len(frame) < FEWEST_ROWS:
+        raise ValueError(f"{file.label} must hold at least {FEWEST_ROWS} rows with a target; got {len(frame)}.")
+    return frame, values
 
 
 def check_column(file: TableFile, option: str, name: str) -> None:
@@ -152,26 +204,3 @@ def without_rare_classes(frame: Any, y: NDArray[Any], notes: list[str]) -> tuple
     names = ", ".join(map(str, rare[:5].tolist())) + (", ..." if len(rare) > 5 else "")
     notes.append(f"Classes with fewer than {FEWEST_OF_A_CLASS} rows are left out: {names}.")
     return frame.filter(keep), y[keep]
-
-
-def useless(column: Any, kind: ColumnKind, forced: bool) -> str:
-    """Why a column cannot help, if it cannot."""
-    if kind.kind == "empty":
-        return "is empty"
-    present = column.drop_nulls()
-    different = present.n_unique()
-    if different == 1 and len(present) == len(column):
-        return "never changes"
-    if kind.kind == "category" and not forced and different > min(MOST_CATEGORIES, max(20, len(column) // 2)):
-        return f"holds {different:,} different texts, more like names than categories"
-    if kind.name.startswith("column ") and kind.kind == "number" and counts_rows(column):
-        return "has no name and counts the rows"
-    return ""
-
-
-def counts_rows(column: Any) -> bool:
-    """Whether a column is 0, 1, 2, ... or another row number."""
-    import polars as pl
-
-    numbers = column.cast(pl.Float64, strict=False)
-    return len(numbers) > 1 and bool((numbers.diff().drop_nulls() == 1).all()) and not numbers.null_count()

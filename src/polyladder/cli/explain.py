@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from polyladder.explain.contributions import Contributions
     from polyladder.explain.curve import Curve
     from polyladder.explain.explanation import Explanation
     from polyladder.explain.terms import Formula, Term
@@ -32,6 +33,13 @@ def explain(
     feature: Annotated[
         str | None, typer.Option("--feature", "-f", help="Whose curve to draw; by default the strongest.")
     ] = None,
+    row: Annotated[
+        int | None,
+        typer.Option(min=1, help="Say what each column contributed to the prediction of this row of DATA, from 1 on."),
+    ] = None,
+    from_row: Annotated[
+        int | None, typer.Option(min=1, help="With --row: start from this row instead of the training mean.")
+    ] = None,
     terms: Annotated[int, typer.Option(min=1, help="How many terms of the formula to show.")] = 8,
     formula: Annotated[bool, typer.Option("--formula", help="Only a formula, shortened with a proven error.")] = False,
     tolerance: Annotated[
@@ -47,6 +55,7 @@ def explain(
       polyladder explain houses.ladder --feature area
       polyladder explain houses.ladder houses.csv --terms 20 --json
       polyladder explain houses.ladder --formula --tolerance 1%
+      polyladder explain houses.ladder houses.csv --row 17
     """
     from rich.console import Console
 
@@ -54,15 +63,22 @@ def explain(
     from polyladder.explain.explanation import explain as read_explanation
 
     estimator = load_estimator(model)
+    console = Console(highlight=False, soft_wrap=True)
     if formula:
         show_shortened(estimator, tolerance, as_json)
         return
+    if row is not None:
+        parts = explained_row(estimator, data, row, from_row)
+        typer.echo(json.dumps({"row": row, **parts.json()})) if as_json else show_row(console, parts, row)
+        return
+    if from_row is not None:
+        raise ValueError(f"--from-row must come with --row; got {from_row} alone.")
     rows = None if data is None else given_rows(estimator, data)
     found = read_explanation(estimator, rows, feature=feature, terms=terms)
     if as_json:
         typer.echo(json.dumps(found.json() | {"scores": (estimator.card_ or {}).get("scores", [])}))
     else:
-        show(Console(highlight=False, soft_wrap=True), found)
+        show(console, found, written_columns(estimator))
 
 
 def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
@@ -82,20 +98,65 @@ def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
         typer.echo(str(found))
 
 
-def given_rows(estimator: Any, data: str) -> Any:
+def explained_row(estimator: Any, data: str | None, row: int, from_row: int | None) -> Contributions:
+    """What each column contributed to the prediction of one row of a file."""
+    from polyladder.explain.contributions import contributions
+    from polyladder.explain.fitted import read_model
+
+    if data is None:
+        raise ValueError("--row must come with DATA, the table whose row is meant.")
+    rows = given_rows(estimator, data, least=1)
+    for option, at in (("--row", row), ("--from-row", from_row)):
+        if at is not None and at > len(rows):
+            raise ValueError(f"{option} must be at most {len(rows):,}, the rows of {data}; got {at:,}.")
+    start = None if from_row is None else rows[from_row - 1 : from_row]
+    return contributions(read_model(estimator, rows), rows[row - 1 : row], start)
+
+
+def show_row(console: Console, parts: Contributions, row: int) -> None:
+    """Print what each column contributed to one prediction."""
+    from rich.text import Text
+
+    def say(words: str = "", style: str = "") -> None:
+        console.print(Text(words, style))
+
+    prediction = parts.predictions[0]
+    say(f"Row {row}: {prediction:.6g}" if isinstance(prediction, float) else f"Row {row}: {prediction}", "bold")
+    for k, name in enumerate(parts.output_names):
+        order = parts.ranked(0, k)
+        labels = [f"{parts.columns[i]} = {parts.cells[0][i]}" for i in order]
+        width, largest = max(map(len, labels)), abs(parts.values[0, order[0], k]) or 1.0
+        say()
+        say(f"{name}: {parts.outputs[0, k]:.4g}, from {parts.start[k]:.4g} at {parts.baseline}", "bold")
+        for i, label in zip(order, labels, strict=True):
+            value = parts.values[0, i, k]
+            between = ""
+            if parts.lower is not None and parts.upper is not None:
+                between = f"  ({parts.lower[0, i, k]:+.3g} to {parts.upper[0, i, k]:+.3g})"
+            say(f"  {label:<{width}}  {value:+9.4g}{between}  {'█' * round(BAR * abs(value) / largest)}")
+        if abs(parts.held[0, k]) > 1e-9 * (1 + abs(parts.outputs[0, k])):
+            say(f"  {'held to the range of predictions':<{width}}  {parts.held[0, k]:+9.4g}")
+
+
+def written_columns(estimator: Any) -> dict[str, Any]:
+    """How the columns of the model's table are written, by name."""
+    return {column["name"]: column.get("written") for column in (estimator.card_ or {}).get("columns", ())}
+
+
+def given_rows(estimator: Any, data: str, least: int = 2) -> Any:
     """Rows of a file, as the estimator takes them."""
     from polyladder.automatic.model_rows import file_columns, model_rows
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
     columns, frame = file_columns(file, estimator), file.whole()
-    if len(frame) < 2:
-        raise ValueError(f"{file.label} must hold at least 2 rows; got {len(frame)}.")
+    if len(frame) < least:
+        raise ValueError(f"{file.label} must hold at least {least} rows; got {len(frame)}.")
     return model_rows(frame, columns, file, estimator)
 
 
-def show(console: Console, found: Explanation) -> None:
-    """Print an explanation."""
+def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> None:
+    """Print an explanation; ``written`` says how columns are written."""
     from rich.text import Text
 
     def say(words: str = "", style: str = "") -> None:
@@ -119,30 +180,32 @@ def show(console: Console, found: Explanation) -> None:
                 # One scale for both, so that an interaction that is next to nothing looks like it.
                 say(f"  {name:<{width}}  {value:9.4g}  {'█' * round(BAR * value / (features[0][1] or 1.0))}")
     if found.curve:
-        show_curve(say, found.curve)
+        show_curve(say, found.curve, written.get(found.curve.column))
 
 
 def show_formula(say: Callable[..., None], formula: Formula) -> None:
     """Print the largest terms of one output."""
     say()
-    if not formula.terms:
-        say(f"{formula.output}: {formula.total:,} terms, too many to write out.")
-        return
     say(f"{formula.output} ~ {' '.join(map(term_words, formula.terms))}")
     error = "" if formula.error is None else f"; without the others it is off by {formula.error:.3g}"
     units = "in the columns' own units" if formula.own_units else "in scaled inputs"
-    say(f"  {len(formula.terms)} of {formula.total:,} terms, {units}{error}.")
+    among = f", the strongest among {formula.searched}" if formula.searched else ""
+    say(f"  {len(formula.terms)} of {formula.total:,} terms, {units}{among}{error}.")
 
 
-def show_curve(say: Callable[..., None], line: Curve) -> None:
+def show_curve(say: Callable[..., None], line: Curve, written: Any) -> None:
     """Print the curve of one feature, as far as predictions follow it."""
+    from polyladder.tables.columns import write_value
+
     held = line.held_to or (min(line.y), max(line.y))
     say()
     say(f"Along {line.column}, everything else in its middle", "bold")
-    for text in plot(line.x, [min(max(y, held[0]), held[1]) for y in line.y]):
+    ends = (write_value(line.x[0], written), write_value(line.x[-1], written))
+    for text in plot(line.x, [min(max(y, held[0]), held[1]) for y in line.y], ends=ends):
         say(text)
     (low_at, low), (high_at, high) = line.minimum, line.maximum
-    say(f"  exact minimum {low:.4g} at {low_at:.4g}, maximum {high:.4g} at {high_at:.4g}")
+    places = write_value(low_at, written), write_value(high_at, written)
+    say(f"  exact minimum {low:.4g} at {places[0]}, maximum {high:.4g} at {places[1]}")
     if low < held[0] or high > held[1]:
         say(f"  predictions are held to {held[0]:.4g} ... {held[1]:.4g}")
 
@@ -154,13 +217,14 @@ def term_words(term: Term) -> str:
     return f"{sign} {abs(term.coefficient):.3g}{factors}"
 
 
-def plot(x: Sequence[float], y: Sequence[float], height: int = 10) -> list[str]:
+def plot(x: Sequence[float], y: Sequence[float], height: int = 10, ends: tuple[str, str] | None = None) -> list[str]:
     """A curve in braille dots, two columns and four rows of them a character, with its axes.
 
     Args:
         x: rising, evenly spaced; an even number of them.
         y: as many.
         height: in characters.
+        ends: the first and the last x, as text.
     """
     low, high = min(y), max(y)
     span = high - low or 1.0
@@ -176,5 +240,5 @@ def plot(x: Sequence[float], y: Sequence[float], height: int = 10) -> list[str]:
     labels = {0: f"{high:.4g}", height - 1: f"{low:.4g}"}
     width = max(map(len, labels.values()))
     lines = [f"  {labels.get(k, ''):>{width}} ┤{''.join(chr(0x2800 + d) for d in row)}" for k, row in enumerate(dots)]
-    left, right = f"{x[0]:.4g}", f"{x[-1]:.4g}"
+    left, right = ends or (f"{x[0]:.4g}", f"{x[-1]:.4g}")
     return [*lines, f"  {'':>{width}}  {left}{right:>{len(x) // 2 - len(left)}}"]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyladder.cli.progress import progress
+
 if TYPE_CHECKING:
     from polyladder.automatic.card import Score
+
+SHOWN_CLASSES = 10
+"""Classes of the table that says which were taken for which."""
 
 
 class TaskName(StrEnum):
@@ -40,13 +45,42 @@ def fit(
     task: Annotated[TaskName | None, typer.Option(help="By default guessed from the target.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be repeated.")] = None,
     category: Annotated[list[str] | None, typer.Option(help="Take this column as categories; may be repeated.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="What columns are, as TOML; `polyladder columns --toml` writes a first one.")
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option(help="A file of rows to judge by, instead of 15 % of DATA; they are not fitted.")
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Hold out whole groups: rows that are equal in this column, which is no feature.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Hold out the latest rows by this column, which is no feature unless kept.")
+    ] = None,
     bayesian: Annotated[bool, typer.Option("--bayesian", help="Draw from the posterior, by Gibbs sampling.")] = False,
+    balance: Annotated[bool, typer.Option("--balance", help="Count all classes equally, however rare.")] = False,
+    no_compare: Annotated[bool, typer.Option("--no-compare", help="Fit no other models.")] = False,
     solver: Annotated[Solver, typer.Option(help="Exact block solves, or gradient steps.")] = Solver.auto,
     time_budget: Annotated[
-        float, typer.Option(min=0, help="Seconds for choosing order, width and ridge; 0 takes the defaults.")
-    ] = 8.0,
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds for the whole run, other models included; slow fits get fewer rows. 0 chooses nothing. "
+            "By default choosing takes 8 seconds and the rest what it needs.",
+            show_default=False,
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads to compute on; by default one per core.", show_default=False)
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the starts.")] = 0,
     report: Annotated[bool, typer.Option("--report", help="Write the page of the model beside it, as HTML.")] = False,
+    metrics: Annotated[
+        Path | None, typer.Option(help="Write the scores of all models, and of classes the confusion, as JSON.")
+    ] = None,
     no_clobber: Annotated[
         bool, typer.Option("--no-clobber", help="Refuse to replace an existing model or page.")
     ] = False,
@@ -60,6 +94,7 @@ def fit(
       polyladder fit houses.csv --target price
       polyladder fit houses.parquet -t price -o houses.ladder --report
       zcat rows.csv.gz | polyladder fit - -t label --task classification
+      polyladder fit visits.csv -t outcome --group patient --drop notes
     """
     from polyladder.cli.output import check_place, place_words
 
@@ -67,27 +102,82 @@ def fit(
     page = place.with_suffix(".html") if report else None
     places = [place] if page is None else [place, page]
     replaced = [check_place("--output", each, no_clobber) for each in places]
+    if metrics is not None:
+        check_place("--metrics", metrics, no_clobber)
+    began = monotonic()
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_table import fit_training_table, read_training_table
     from polyladder.report.page import write_report
 
-    with progress(not quiet) as shown:
+    with progress(not quiet) as shown, limited(threads):
         shown.step(f"reading {data}")
-        columns = {"drop": tuple(drop or ()), "category": tuple(category or ())}
-        table = read_training_table(data, target, task=task.value if task else None, **columns, say=shown.say)
+        table = read_training_table(
+            data,
+            target,
+            task=task.value if task else None,
+            drop=tuple(drop or ()),
+            category=tuple(category or ()),
+            keep=tuple(keep or ()),
+            schema=schema,
+            group=group,
+            time=time,
+            say=shown.say,
+        )
         estimator = fit_training_table(
-            table, bayesian=bayesian, solver=solver.value, seconds=time_budget, seed=seed, step=shown.step
+            table,
+            bayesian=bayesian,
+            solver=solver.value,
+            seconds=time_budget,
+            compare=not no_compare,
+            balance=balance,
+            test=test,
+            group=group,
+            time=time,
+            seed=seed,
+            say=shown.say,
+            step=shown.step,
+            began=began,
         )
         shown.step("saving")
         estimator.save(place)
         if page is not None:
             write_report(estimator, page, table.columns, table.target)
+    if metrics is not None:
+        write_metrics(estimator.card_, metrics)
     if as_json:
         typer.echo(json.dumps({**estimator.card_, "model": str(place), "report": str(page) if page else None}))
     elif not quiet:
         show_result(estimator)
         for label, each, old in zip(("Saved to", "Report:"), places, replaced, strict=False):
             typer.echo(place_words(label, each, old))
+
+
+@contextmanager
+def limited(threads: int | None) -> Iterator[None]:
+    """Compute on so many threads while the block runs."""
+    if threads is None:
+        yield
+        return
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        with threadpool_limits(threads):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def write_metrics(card: dict[str, Any], path: Path) -> None:
+    """Write how all models did, as JSON."""
+    from polyladder.files.replace_file import write_atomically
+
+    names = ("target", "task", "rows", "scores", "classes", "class_counts", "confusion", "residual_quantiles", "notes")
+    found = {name: card[name] for name in names if card.get(name) is not None}
+    found["held_out"] = card["selection"]["held_out"]
+    write_atomically((json.dumps(found, indent=1) + "\n").encode(), path)
 
 
 def show_result(estimator: Any) -> None:
@@ -97,13 +187,19 @@ def show_result(estimator: Any) -> None:
     console, card = Console(highlight=False), estimator.card_
     selection, ladder = card["selection"], estimator.polynomial_
     console.print(score_table(card["scores"], selection["held_out"]))
+    if card.get("confusion"):
+        console.print(confusion_table(card))
     for sentence in (verdict(card["scores"]), selection["sentence"]):
         if sentence:
             console.print(sentence, markup=False)
     shape = f"a polynomial of order {ladder.order} in {ladder.in_features} inputs"
-    console.print(f"Fitted to all {card['rows']:,} rows: {shape}.")
+    every = "all " if selection["fitted"] == card["rows"] else ""
+    console.print(f"Fitted to {every}{selection['fitted']:,} rows: {shape}.")
     if "90" in card["residual_quantiles"]:
-        console.print(f"90 % of held-out rows lie within {card['residual_quantiles']['90']:.4g} of the prediction.")
+        from polyladder.tables.columns import write_value
+
+        half = write_value(card["residual_quantiles"]["90"], card.get("target_written"))
+        console.print(f"90 % of held-out rows lie within {half} of the prediction.", markup=False)
 
 
 def verdict(scores: list[Score]) -> str:
@@ -120,7 +216,8 @@ def score_table(scores: list[Score], rows: int) -> Any:
     from rich import box
     from rich.table import Table
 
-    measures = {"rmse": "RMSE", "r2": "R2"} if "rmse" in scores[0] else {"error": "error", "log_loss": "log loss"}
+    classes = {"error": "error", "log_loss": "log loss", "auc": "AUC", "average_precision": "av. prec.", "f1": "F1"}
+    measures = {"rmse": "RMSE", "r2": "R2"} if "rmse" in scores[0] else classes
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{rows:,} held-out rows", title_justify="left")
     table.add_column("model", no_wrap=True)
     for label in (*measures.values(), "seconds"):
@@ -128,43 +225,26 @@ def score_table(scores: list[Score], rows: int) -> Any:
     first = next(iter(measures))
     best = min(s[first] for s in scores)  # type: ignore[literal-required]
     for score in scores:
-        cells = [f"{score[m]:.4g}" for m in measures]  # type: ignore[literal-required]
+        cells = [f"{score[m]:.4g}" if m in score else "" for m in measures]  # type: ignore[literal-required]
         style = "bold" if score[first] == best else None  # type: ignore[literal-required]
-        table.add_row(score["model"], *cells, f"{score['seconds']:.2f}", style=style)
+        name = score["model"] + (f", {score['rows']:,} rows" if "rows" in score else "")
+        table.add_row(name, *cells, f"{score['seconds']:.2f}", style=style)
     return table
 
 
-class Shown:
-    """Progress on stderr: a moving line in a terminal, plain sentences elsewhere, or nothing at all."""
+def confusion_table(card: dict[str, Any]) -> Any:
+    """Which classes were taken for which, of the first ten."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
 
-    def __init__(self, bar: Any, talk: bool) -> None:
-        self.bar, self.talk = bar, talk
-        self.task = None if bar is None else bar.add_task("", total=None)
-
-    def step(self, words: str) -> None:
-        """Say what is being done."""
-        if self.bar is not None:
-            self.bar.update(self.task, description=words)
-
-    def say(self, sentence: str) -> None:
-        """Say something that stays."""
-        if not self.talk:
-            return
-        if self.bar is not None:
-            self.bar.console.print(sentence, highlight=False, markup=False)
-        else:
-            print(sentence, file=sys.stderr)
-
-
-@contextmanager
-def progress(talk: bool) -> Iterator[Shown]:
-    """Show progress while the block runs."""
-    if not (talk and sys.stderr.isatty()):
-        yield Shown(None, talk)
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Shown(bar, talk)
+    names, counts = card["classes"][:SHOWN_CLASSES], card["confusion"]
+    more = f", the first {len(names)} of {len(card['classes'])} classes" if len(card["classes"]) > len(names) else ""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"Observed, and predicted as{more}", title_justify="left")
+    table.add_column(Text(card["target"]))
+    for name in (*names, "rows", "share of all rows"):
+        table.add_column(Text(name), justify="right")
+    for name, line in zip(names, counts, strict=False):
+        share = card["class_counts"][name] / sum(card["class_counts"].values())
+        table.add_row(Text(name), *(str(c) for c in line[: len(names)]), str(sum(line)), f"{share:.1%}")
+    return table

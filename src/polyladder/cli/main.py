@@ -12,6 +12,7 @@ import typer
 from polyladder import __version__
 from polyladder.cli.attack import attack
 from polyladder.cli.certify import certify
+from polyladder.cli.columns import columns
 from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
 from polyladder.cli.encrypted import encrypted
@@ -32,6 +33,7 @@ commands = typer.Typer(
 )
 COMMANDS = (
     fit,
+    columns,
     predict,
     explain,
     report,

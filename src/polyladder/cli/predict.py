@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -24,18 +25,30 @@ def predict(
     interval: Annotated[
         float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold this many percent.")
     ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Of two classes, predict the second from this probability on, instead of 0.5."),
+    ] = None,
+    id_: Annotated[
+        list[str] | None, typer.Option("--id", help="Carry this column of the file along; may be repeated.")
+    ] = None,
+    keep_columns: Annotated[
+        bool, typer.Option("--keep-columns", help="Carry all columns of the file along, as they are.")
+    ] = False,
     no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Predict every row of a table, a chunk at a time, in constant memory.
 
-    The result has a header and one line a row: the prediction and, if asked for, the bounds of its interval; for
-    classes the prediction and its probability. Columns are found by their names; others are ignored.
+    The result has a header and one line for each row: the prediction and, if asked for, the bounds of its interval; for
+    classes the prediction, its probability, and the probability of each class. Columns are found by their names; others
+    are ignored.
 
     \b
     Examples:
       polyladder predict houses.ladder new.csv > prices.csv
       polyladder predict houses.ladder new.csv.gz --interval 90 -o prices.csv
+      polyladder predict visits.ladder new.csv --id patient --threshold 0.2
       cat new.csv | polyladder predict houses.ladder -
     """
     from polyladder.automatic.model_rows import load_estimator
@@ -45,9 +58,10 @@ def predict(
     replaced = output is not None and check_place("--output", output, no_clobber)
     estimator = load_estimator(model)
     file = open_table(rows)
+    asked = Asked(interval, threshold, carried_columns(file, id_ or (), keep_columns))
     with opened(output) as sink:
         count = 0
-        for lines, chunk_rows in prediction_lines(estimator, file, interval, quiet):
+        for lines, chunk_rows in prediction_lines(estimator, file, asked, quiet):
             sink.write(lines)
             count += chunk_rows
     for sentence in () if quiet else file.notes:
@@ -57,17 +71,40 @@ def predict(
         print(f"{count:,} predictions in {output}{said}.", file=sys.stderr)
 
 
-def prediction_lines(
-    estimator: Any, file: TableFile, interval: float | None, quiet: bool = False
-) -> Iterator[tuple[bytes, int]]:
+@dataclass(frozen=True)
+class Asked:
+    """What a line of the result holds.
+
+    Attributes:
+        interval: percentage of intervals, or None.
+        threshold: probability from which on the second of two classes is predicted, or None.
+        carried: columns of the file that are carried along.
+    """
+
+    interval: float | None = None
+    threshold: float | None = None
+    carried: tuple[str, ...] = ()
+
+
+def carried_columns(file: TableFile, names: Sequence[str], everything: bool) -> tuple[str, ...]:
+    """The columns to carry along; one that is not there is refused."""
+    for name in names:
+        if name not in file.names:
+            raise ValueError(f"--id must name a column of {file.label}; got {name!r}.")
+    return file.names if everything else tuple(dict.fromkeys(names))
+
+
+def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool = False) -> Iterator[tuple[bytes, int]]:
     """Lines of CSV, the header first, and how many rows they are."""
     import polars as pl
 
     from polyladder.automatic.model_rows import file_columns, model_rows
 
     columns = file_columns(file, estimator)
-    names = predicted_columns(estimator, interval)
-    yield pl.DataFrame(schema=names).write_csv().encode(), 0
+    names = predicted_columns(estimator, asked)
+    # Two columns of one name would be one.
+    given = {name: f"{name} (given)" if name in names else name for name in asked.carried}
+    yield pl.DataFrame(schema=[*given.values(), *names]).write_csv().encode(), 0
     said: set[str] = set()
     row = 1
     for chunk in file.chunks:
@@ -75,7 +112,7 @@ def prediction_lines(
             continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            values = predictions(estimator, model_rows(chunk, columns, file, estimator, row), interval)
+            values = predictions(estimator, model_rows(chunk, columns, file, estimator, row), asked)
         for warning in caught:
             # Chunks differ in which categories are new; one sentence a column is enough.
             sentence = str(warning.message)
@@ -84,20 +121,26 @@ def prediction_lines(
                 print(f"polyladder: note: {sentence}", file=sys.stderr)
             said.add(start)
         row += len(chunk)
-        frame = pl.DataFrame(dict(zip(names, values, strict=True)))
+        found = dict(zip(names, values, strict=True))
+        frame = pl.DataFrame({new: chunk[old] for old, new in given.items()} | found)
         yield frame.write_csv(include_header=False).encode(), len(chunk)
 
 
-def predicted_columns(estimator: Any, interval: float | None) -> list[str]:
-    """The header of the result."""
+def predicted_columns(estimator: Any, asked: Asked) -> list[str]:
+    """The header of the result, without what is carried along."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor
     from polyladder.estimators.targets import ClassTarget
 
+    interval = asked.interval
     if isinstance(estimator.target_, ClassTarget):
         if interval is not None:
             raise ValueError("--interval must be left out for a model of classes; their probability is always given.")
-        return ["prediction", "probability"]
+        if asked.threshold is not None and len(estimator.classes_) != 2:
+            raise ValueError(f"--threshold must be left out for {len(estimator.classes_)} classes; it is for two.")
+        return ["prediction", "probability", *(f"probability of {label}" for label in estimator.classes_)]
+    if asked.threshold is not None:
+        raise ValueError("--threshold must be left out for a model of numbers; it is for two classes.")
     if interval is None:
         return ["prediction"]
     if not isinstance(estimator, BayesianLPNNRegressor):
@@ -109,7 +152,7 @@ def predicted_columns(estimator: Any, interval: float | None) -> list[str]:
     return ["prediction", "lower", "upper"]
 
 
-def predictions(estimator: Any, X: Any, interval: float | None) -> list[Any]:
+def predictions(estimator: Any, X: Any, asked: Asked) -> list[Any]:
     """The columns of the result for some rows. Each has shape (n,)."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor
@@ -117,10 +160,14 @@ def predictions(estimator: Any, X: Any, interval: float | None) -> list[Any]:
 
     if isinstance(estimator.target_, ClassTarget):
         probability = estimator.predict_proba(X)
-        return [estimator.classes_[probability.argmax(1)], probability.max(1)]
+        chosen = probability.argmax(1)
+        if asked.threshold is not None:
+            chosen = (probability[:, 1] >= asked.threshold).astype(int)
+        return [estimator.classes_[chosen], probability[range(len(chosen)), chosen], *probability.T]
     predicted = estimator.predict(X)
     if predicted.ndim > 1:
         raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
+    interval = asked.interval
     if interval is None:
         return [predicted]
     if isinstance(estimator, BayesianLPNNRegressor):

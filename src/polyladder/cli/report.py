@@ -42,7 +42,7 @@ def judged_rows(estimator: Any, data: str) -> tuple[Any, Any]:
 
     from polyladder.automatic.model_rows import file_columns, model_rows
     from polyladder.estimators.targets import ClassTarget
-    from polyladder.tables.columns import ColumnKind, convert
+    from polyladder.tables.columns import ColumnKind, column_kind, convert
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
@@ -53,7 +53,9 @@ def judged_rows(estimator: Any, data: str) -> tuple[Any, Any]:
     if name not in file.names:
         return model_rows(frame, columns, file, estimator), None
     text = isinstance(estimator.target_, ClassTarget) and estimator.classes_.dtype.kind in "OU"
-    target = convert(frame[name], ColumnKind(name, "category" if text else "number"), file.comma)
+    written = (estimator.card_ or {}).get("target_written")
+    plain = ColumnKind(name, "category" if text else "number")
+    target = convert(frame[name], plain if written is None else column_kind(name, written), file.comma)
     if lacking := target.null_count():
         print(f"{lacking:,} {'row has' if lacking == 1 else 'rows have'} no {name}: left out.", file=sys.stderr)
         frame, target = frame.filter(target.is_not_null()), target.drop_nulls()

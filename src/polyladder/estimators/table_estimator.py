@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -68,6 +69,40 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if sparse:
             return read_sparse(self, X, reset=False)
         return read_rows(self, X, categorical=self.features_.categorical_)
+
+    def explain(self, X: Any = None, **options: Any) -> Any:
+        """What the model does, and what each column contributed to its predictions of rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d), default=None
+            Rows to explain.
+        **options
+            ``feature``, ``terms``, ``output`` and ``baseline``, as `polyladder.explain.explanation.explain` has them.
+
+        Returns
+        -------
+        Explanation
+            With ``contributions``, ``curves``, ``terms``, ``strengths`` and ``plot()``.
+        """
+        # Explanations stand above estimators.
+        return import_module("polyladder.explain.explanation").explain(self, X, **options)
+
+    def report(self, X: Any = None, y: Any = None) -> Any:
+        """The page of the model, shown inline in a notebook; `polyladder.write_report` writes it to a file.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d), default=None
+            Rows to show as examples.
+        y : array-like of shape (n,), default=None
+            Their targets.
+
+        Returns
+        -------
+        InlineReport
+        """
+        return import_module("polyladder.report.inline").inline_report(self, X, y)
 
     def inputs(self, X: Any) -> Tensor:
         """The rows that the polynomial reads: encoded, scaled and held inside the training range.

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import Any
 
+from polyladder.explain.contributions import Contributions, contributions
 from polyladder.explain.curve import Curve, curve
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.strengths import Strengths, strengths
-from polyladder.explain.terms import Formula, formulas
+from polyladder.explain.terms import Formula, Term, formulas
+
+CURVES = 12
+"""Columns whose curves are found, at most."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,8 @@ class Explanation:
         formulas: the largest terms of each output.
         strengths: of columns and pairs of columns.
         curve: of one column; None for several outputs, or without a column of numbers.
+        curves: of the strongest columns of numbers, for one output.
+        contributions: of each column to the predictions of the rows; None without rows.
     """
 
     model: str
@@ -36,6 +43,30 @@ class Explanation:
     formulas: tuple[Formula, ...]
     strengths: Strengths
     curve: Curve | None
+    curves: tuple[Curve, ...] = ()
+    contributions: Contributions | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The strongest terms of the first output."""
+        return self.formulas[0].terms
+
+    def plot(self, row: int = 0, output: int = 0, ax: Any = None) -> Any:
+        """Draw what each column contributed to the prediction of a row, from the start to the end, with matplotlib.
+
+        Args:
+            row: which of the rows that were explained, counted from 0.
+            output: which target or class.
+            ax: axes to draw on; new ones by default.
+
+        Returns:
+            The axes.
+        """
+        return import_module("polyladder.report.waterfall").plot_waterfall(self, row, output, ax)
+
+    def _repr_html_(self) -> str:
+        """Contributions of the first rows, strongest columns and terms, for notebooks."""
+        return str(import_module("polyladder.report.waterfall").explanation_html(self))
 
     def json(self) -> dict[str, Any]:
         """All of it as plain JSON, columns by name."""
@@ -54,14 +85,25 @@ class Explanation:
         }
 
 
-def explain(estimator: Any, rows: Any = None, *, feature: str | None = None, terms: int = 8) -> Explanation:
-    """Read the order, the strongest terms, columns and pairs, and one exact curve off a fitted estimator.
+def explain(
+    estimator: Any,
+    rows: Any = None,
+    *,
+    feature: str | None = None,
+    terms: int = 8,
+    output: int = 0,
+    baseline: Any = None,
+) -> Explanation:
+    """Read the strongest terms, columns, pairs and curves off a fitted estimator, and explain its predictions.
 
     Args:
         estimator: fitted to a dense table, with a ladder behind it.
-        rows: to average over; by default what its card knows of the training rows, or the middle of their ranges.
+        rows: to explain and to average over; by default averages are over what its card knows of the training rows, or
+            over the middle of their ranges, and no prediction is explained.
         feature: a column of numbers whose curve is wanted; by default the strongest.
         terms: how many terms of each formula.
+        output: which target or class the curves are of.
+        baseline: one row that contributions start from; by default the training mean.
 
     Example:
         >>> from sklearn.datasets import make_friedman1
@@ -71,10 +113,16 @@ def explain(estimator: Any, rows: Any = None, *, feature: str | None = None, ter
         >>> found = explain(LPNNRegressor(order=3, random_state=0).fit(X, y), X)
         >>> found.names[found.strengths.columns[0][0]] in ("x0", "x1", "x3")
         True
+        >>> parts = found.contributions
+        >>> bool(abs(parts.start + parts.values.sum(1) - parts.outputs).max() < 1e-9)
+        True
     """
     model = read_model(estimator, rows)
     z = None if rows is None else model.estimator.inputs(rows)
-    found = strengths(model, z)
+    if not 0 <= output < model.ladders.out_features:
+        raise ValueError(f"output must be from 0 to {model.ladders.out_features - 1}; got {output}.")
+    # One row has no spread to average over: then the card's averages, or those of the middle, are meant.
+    found = strengths(model, z if z is not None and len(z) > 1 else None)
     return Explanation(
         model=type(model.estimator).__name__,
         target=model.target_name,
@@ -85,7 +133,15 @@ def explain(estimator: Any, rows: Any = None, *, feature: str | None = None, ter
         formulas=tuple(formulas(model, terms, z)),
         strengths=found,
         curve=chosen_curve(model, feature, found),
+        curves=strongest_curves(model, found, output),
+        contributions=None if rows is None else contributions(model, rows, baseline),
     )
+
+
+def strongest_curves(model: FittedModel, ranked: Strengths, output: int) -> tuple[Curve, ...]:
+    """The curves of the strongest columns of numbers."""
+    numeric = [model.columns[i] for i, _ in ranked.columns if model.columns[i].kind == "numeric"]
+    return tuple(curve(model, column, output) for column in numeric[:CURVES])
 
 
 def chosen_curve(model: FittedModel, feature: str | None, ranked: Strengths) -> Curve | None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from polyladder.analysis.coefficients import coefficients
+from polyladder.analysis.jacobian import hessian_vector_product, jacobian
 from polyladder.explain.fitted import FittedModel
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import substitute
 
 LIMIT = 100_000
-"""A polynomial with more terms than this is not multiplied out."""
+"""A polynomial with more terms than this is not multiplied out; its strongest terms are searched for."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +32,13 @@ class Formula:
 
     Attributes:
         output: what it is.
-        terms: empty where there are too many to multiply out.
+        terms: those terms.
         total: how many terms the polynomial has.
         own_units: whether the inputs are the table's columns; else they are the transformed features.
-        rest: the sum of the sizes of all other coefficients: a bound on what they add while no input exceeds 1.
+        rest: the sum of the sizes of all other coefficients: a bound on what they add while no input exceeds 1;
+            infinite where not all terms were looked at.
         error: root mean square, over rows, of what the other terms add; None without rows.
+        searched: where the terms were looked for, in words; empty if all of them were multiplied out.
     """
 
     output: str
@@ -41,6 +47,7 @@ class Formula:
     own_units: bool
     rest: float
     error: float | None
+    searched: str = ""
 
 
 def term_count(model: FittedModel) -> int:
@@ -58,7 +65,7 @@ def formulas(model: FittedModel, count: int, z: Tensor | None = None) -> list[Fo
     """
     total = term_count(model)
     if total > LIMIT:
-        return [Formula(name, (), total, False, math.inf, None) for name in model.output_names]
+        return searched_formulas(model, count, total, z)
     polynomial = model.estimator.polynomial_
     own_units = count >= total and model.features.affine() is not None
     names = model.features.names_in_ if own_units else model.features.feature_names_out_
@@ -81,3 +88,65 @@ def formulas(model: FittedModel, count: int, z: Tensor | None = None) -> list[Fo
         terms.sort(key=lambda term: (sum(e for _, e in term.powers), -abs(term.coefficient)))
         found.append(Formula(output, tuple(terms), total, own_units, values[rest].abs().sum().item(), error))
     return found
+
+
+def searched_formulas(model: FittedModel, count: int, total: int, z: Tensor | None) -> list[Formula]:
+    """The strongest terms of a polynomial with too many to multiply out.
+
+    With all other inputs at zero, the terms of some inputs are left, with their exact coefficients: those of the
+    strongest inputs are multiplied out. Constant, slopes and second derivatives at zero are all terms up to degree 2.
+    """
+    polynomial, names = model.estimator.polynomial_, model.features.feature_names_out_
+    d, order = polynomial.in_features, polynomial.order
+    size = next(s for s in range(d, 0, -1) if math.comb(s + order, order) <= LIMIT or s == 1)
+    chosen = strongest_inputs(polynomial, size)
+    part = coefficients(restricted(polynomial, chosen), LIMIT)
+    exponents: Tensor = torch.zeros(len(part.exponents), d, dtype=torch.long)
+    exponents[:, chosen] = part.exponents.long()
+    low = low_degree_terms(polynomial)
+    inside = torch.zeros(d, dtype=torch.long)
+    inside[chosen] = 1
+    outside = (low[0] * (1 - inside)).sum(1) > 0
+    exponents, values = torch.cat([exponents, low[0][outside]]), torch.cat([part.values, low[1][outside]])
+    words = f"all terms of the {size} strongest inputs, and all of degree 1 and 2"
+    found = []
+    for k, output in enumerate(model.output_names):
+        shown = values[:, k].abs().argsort(descending=True, stable=True)[:count]
+        error = None
+        if z is not None:
+            written = z.unsqueeze(1).pow(exponents[shown].to(z)).prod(-1) @ values[shown, k]
+            error = (polynomial(z)[:, k] - written).square().mean().sqrt().item()
+        terms = [
+            Term(values[i, k].item(), tuple((names[j], e) for j, e in enumerate(exponents[i].tolist()) if e))
+            for i in shown.tolist()
+            if values[i, k] != 0
+        ]
+        terms.sort(key=lambda term: (sum(e for _, e in term.powers), -abs(term.coefficient)))
+        found.append(Formula(output, tuple(terms), total, False, math.inf, error, words))
+    return found
+
+
+def strongest_inputs(polynomial: LadderPolynomial, count: int) -> Tensor:
+    """Inputs by the mean square of their derivatives at standard normal points, summed over outputs, in their order."""
+    generator = torch.Generator().manual_seed(0)
+    points = torch.randn(64, polynomial.in_features, generator=generator, dtype=torch.float64)
+    slopes = jacobian(polynomial, points).square().mean(0).sum(0)
+    return slopes.argsort(descending=True, stable=True)[:count].sort().values
+
+
+def restricted(polynomial: LadderPolynomial, inputs: Tensor) -> LadderPolynomial:
+    """The polynomial in some inputs, all others zero."""
+    eye = torch.eye(polynomial.in_features, dtype=torch.float64)[:, inputs]
+    return substitute(polynomial, eye, torch.zeros(polynomial.in_features, dtype=torch.float64))
+
+
+def low_degree_terms(polynomial: LadderPolynomial) -> tuple[Tensor, Tensor]:
+    """All terms of degree 1 and 2, from derivatives at zero. Shapes (terms, d), (terms, m)."""
+    d = polynomial.in_features
+    zero, eye = torch.zeros(1, d, dtype=torch.float64), torch.eye(d, dtype=torch.float64)
+    slopes = jacobian(polynomial, zero)[0].T
+    second = torch.stack([hessian_vector_product(polynomial, zero, direction)[0] for direction in eye])
+    i, j = torch.triu_indices(d, d)
+    halved = torch.where(i == j, 0.5, 1.0).unsqueeze(1)
+    exponents = torch.cat([eye, eye[i] + eye[j]]).long()
+    return exponents, torch.cat([slopes, second[i, :, j] * halved])

@@ -13,11 +13,14 @@ from polyladder.estimators.posterior import Posterior
 from polyladder.estimators.store import versions
 from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.explain.columns import Column, values_of
+from polyladder.explain.contributions import mean_inputs
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.quality import bands, calibration, qualities
 from polyladder.explain.strengths import Strengths, stored, strengths
-from polyladder.explain.terms import LIMIT, Formula, formulas, term_count
+from polyladder.explain.terms import Formula, formulas, term_count
+from polyladder.explain.typical import typical_row
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.tables.dates import DAYS
 from polyladder.tables.features import Features
 from polyladder.training.bayes.noise import TILT
 from polyladder.training.bayes.probit import NODES
@@ -61,7 +64,9 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "posterior": model.posterior is not None,
         "rule": rule_of(model),
         "outputs": choices_of(model),
-        "columns": [column_json(model.features, column) for column in model.columns],
+        "written": model.card.get("target_written"),
+        "columns": columns_json(model, rows),
+        "way": way_json(model, rows),
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
         "range": target_range(model),
@@ -152,6 +157,38 @@ def moving_pairs(model: FittedModel, found: Strengths) -> list[Any]:
     return [pair for pair in found.json()["pairs"] if not still.intersection(pair[:2])][:PAIRS]
 
 
+def columns_json(model: FittedModel, rows: Any) -> list[Json]:
+    """All columns, each starting at its value in a typical row."""
+    notes = {note["name"]: note for note in model.card.get("columns", ())}
+    typical: Any = model.card.get("typical") or (None if rows is None else typical_row(model, rows))
+    found = []
+    for i, column in enumerate(model.columns):
+        made = column_json(model.features, column)
+        written = notes.get(column.name, {}).get("written")
+        if written is not None and column.kind == "numeric":
+            made["written"] = written
+        if column.unit == DAYS:
+            # Files of before have no other sign of dates.
+            made["unit"], made["written"] = None, written or {"kind": "date", "date_format": None}
+        if typical is not None and column.kind == "category" and typical[i] in column.categories:
+            made["start"] = column.categories.index(typical[i])
+        elif typical is not None and column.kind == "numeric" and typical[i] is not None:
+            made["start"] = min(max(float(typical[i]), column.low), column.high)
+        found.append(made)
+    return found
+
+
+def way_json(model: FittedModel, rows: Any) -> Json:
+    """Where contributions start, and the nodes of the rule that integrates along the way from there to a row."""
+    z = model.estimator.inputs(rows) if rows is not None else torch.zeros(1, model.ladders.in_features).double()
+    nodes, weights = np.polynomial.legendre.leggauss((model.ladders.order + 1) // 2)
+    return {
+        "start": packed(mean_inputs(model, z)),
+        "nodes": ((nodes + 1) / 2).tolist(),
+        "weights": (weights / 2).tolist(),
+    }
+
+
 def column_json(features: Features, column: Column) -> Json:
     """A column with its transform."""
     found: Json = {"name": column.name, "kind": column.kind, "unit": column.unit}
@@ -206,14 +243,14 @@ def order_path(model: FittedModel) -> list[list[float]]:
 
 
 def formula_json(model: FittedModel) -> list[Json]:
-    """The largest terms of each output; [] where there are too many to multiply out."""
+    """The largest terms of each output; where there are too many to multiply out, those that were looked at."""
     total = term_count(model)
-    if total > LIMIT:
-        return []
 
     def as_json(formula: Formula) -> Json:
         terms = [[term.coefficient, [list(power) for power in term.powers]] for term in formula.terms]
-        return {"own_units": formula.own_units, "total": total, "rest": formula.rest, "terms": terms}
+        rest = None if formula.searched else formula.rest
+        found = {"own_units": formula.own_units, "total": total, "rest": rest, "terms": terms}
+        return found | {"searched": formula.searched}
 
     return [as_json(formula) for formula in formulas(model, total if total <= WHOLE else LARGEST)]
 

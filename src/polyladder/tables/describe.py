@@ -34,6 +34,7 @@ class ColumnSummary(TypedDict):
     missing: int
     density: Density
     date_format: NotRequired[str | None]  # of dates that were read as numbers of days
+    written: NotRequired[dict[str, Any]]  # how its cells are written, as `ColumnKind.json` has it
 
 
 def describe_columns(table: Table) -> list[ColumnSummary]:

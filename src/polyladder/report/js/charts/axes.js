@@ -17,13 +17,13 @@ export function ticks(lo, hi, count) {
 }
 
 /** Ticks whose labels have room beside each other. */
-export function roomyTicks(lo, hi, count, room, text = short) {
+export function roomyTicks(lo, hi, count, room, text = short, find = ticks) {
   for (let n = count; n > 1; n--) {
-    const found = ticks(lo, hi, n);
+    const found = find(lo, hi, n);
     const widest = Math.max(...found.map((v) => text(v).length));
     if (found.length * (CHARACTER * widest + 8) <= room) return found;
   }
-  return ticks(lo, hi, 1).slice(0, 2);
+  return find(lo, hi, 1).slice(0, 2);
 }
 
 /** A map from values to pixels; `back` is its inverse. */
@@ -49,16 +49,18 @@ export function spanOf(values, margin) {
 }
 
 /** Grid lines and numbers of both axes. The frame is {left, right, top, bottom}. */
-export function axes(svg, frame, x, y, { xCount = 4, yCount = 4, xLabel = null, yLabel = null, text = short } = {}) {
+export function axes(svg, frame, x, y, options = {}) {
+  const { xCount = 4, yCount = 4, xLabel = null, yLabel = null, text = short, xText = short, xTicks = ticks } = options;
   for (const v of ticks(y.lo, y.hi, yCount)) {
     draw(svg, "line", { class: "rule", x1: frame.left, x2: frame.right, y1: y(v), y2: y(v) });
     draw(svg, "text", { x: frame.left - 6, y: y(v) + 4, "text-anchor": "end" }, text(v));
   }
-  for (const v of roomyTicks(x.lo, x.hi, xCount, frame.right - frame.left)) {
+  for (const v of roomyTicks(x.lo, x.hi, xCount, frame.right - frame.left, xText, xTicks)) {
+    const half = (CHARACTER * xText(v).length) / 2;
     let anchor = "middle";
-    if (x(v) < frame.left + 12) anchor = "start";
-    else if (x(v) > frame.right - 12) anchor = "end";
-    draw(svg, "text", { x: x(v), y: frame.bottom + 15, "text-anchor": anchor }, short(v));
+    if (x(v) < frame.left + half) anchor = "start";
+    else if (x(v) > frame.right - half) anchor = "end";
+    draw(svg, "text", { x: x(v), y: frame.bottom + 15, "text-anchor": anchor }, xText(v));
   }
   if (xLabel) draw(svg, "text", { x: frame.right, y: frame.bottom + 30, "text-anchor": "end" }, xLabel);
   if (yLabel) draw(svg, "text", { x: 0, y: 10, "text-anchor": "start" }, yLabel);

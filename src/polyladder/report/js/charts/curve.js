@@ -1,13 +1,13 @@
 /* One curve, or one mark for each category: the prediction along one column. */
 import { axes, density, margin, path, roomyTicks, scale, within } from "./axes.js";
 import { canvas, draw } from "./elements.js";
-import { cut } from "./numbers.js";
+import { wrapped } from "./numbers.js";
 
 /**
  * A curve with its band, the data's density, its extremes and the current point.
  * parts: [[{x, y, low, high}]]; low and high may be missing. A part of one point is a value on its own.
  */
-export function drawCurve(host, { parts, domain, range, counts, low, high, point, label, text }) {
+export function drawCurve(host, { parts, domain, range, counts, low, high, point, label, text, xText, xTicks }) {
   const { svg, width, height } = canvas(host, 176, label);
   const frame = { left: margin(range[0], range[1], 4, text), right: width - 6, top: 12, bottom: height - 20 };
   const x = scale(domain[0], domain[1], frame.left, frame.right);
@@ -15,7 +15,7 @@ export function drawCurve(host, { parts, domain, range, counts, low, high, point
   // Far outside the window nothing is seen, and drawings do not take numbers of any size.
   const y = (v) => scaleY(within(v, 2 * range[0] - range[1], 2 * range[1] - range[0]));
   if (counts) density(svg, counts, x, frame.bottom, 30);
-  axes(svg, frame, x, scaleY, { xCount: width > 330 ? 5 : 4, yCount: 4, text });
+  axes(svg, frame, x, scaleY, { xCount: width > 330 ? 5 : 4, yCount: 4, text, xText, xTicks });
   const inside = framed(svg, frame);
   for (const part of parts) if (part[0].low !== undefined) drawBand(inside, part, x, y);
   for (const part of parts) {
@@ -61,35 +61,44 @@ function drawExtreme(svg, x, y, way) {
   draw(svg, "path", { class: "extreme", d: `M${x - 4} ${base}L${x + 4} ${base}L${x} ${tip}Z` });
 }
 
-/** One mark for each category, with its band; the current one stands out. */
+/** Pixels of a line of a name, and characters that it may have. */
+const [LINE, LONGEST] = [13, 24];
+
+/** One mark for each category, with its band; the current one stands out. Items know their position as `k`. */
 export function drawCategories(host, { items, current, range, label, text, onPick }) {
-  const step = 24;
-  const { svg, width } = canvas(host, items.length * step + 22, label);
-  const left = Math.min(width * 0.42, 12 + 6.6 * Math.max(...items.map((i) => Math.min(i.name.length, 22))));
+  const names = items.map((item) => wrapped(item.name, LONGEST));
+  const heights = names.map((lines) => 11 + LINE * lines.length);
+  const bottom = heights.reduce((a, b) => a + b, 4);
+  const { svg, width } = canvas(host, bottom + 18, label);
+  const longest = Math.max(1, ...names.flat().map((line) => line.length));
+  const left = Math.min(width * 0.5, 14 + 6.6 * longest);
   const x = scale(range[0], range[1], left, width - 10);
-  const bottom = items.length * step + 4;
   for (const v of roomyTicks(range[0], range[1], 3, width - left, text)) {
     draw(svg, "line", { class: "rule", x1: x(v), x2: x(v), y1: 2, y2: bottom });
     draw(svg, "text", { x: x(v), y: bottom + 14, "text-anchor": "middle" }, text(v));
   }
+  let top = 2;
   items.forEach((item, i) => {
-    const cy = i * step + step / 2 + 2;
-    const chosen = i === current;
-    if (item.share) {
-      draw(svg, "rect", { class: "density", x: left, y: cy + 7, width: item.share * (width - 10 - left), height: 3 });
-    }
-    draw(
-      svg,
-      "text",
-      { x: left - 8, y: cy + 4, "text-anchor": "end", class: chosen ? "strong" : "" },
-      cut(item.name, 22),
-    );
-    if (item.low !== undefined) {
-      const [a, b] = [item.low, item.high].map((v) => x(within(v, range[0], range[1])));
-      draw(svg, "rect", { class: "band", x: a, y: cy - 4, width: Math.max(0, b - a), height: 8 });
-    }
-    draw(svg, "circle", { class: chosen ? "point" : "atom", cx: x(item.y), cy, r: chosen ? 6 : 4 });
-    const target = draw(svg, "rect", { x: 0, y: cy - step / 2, width, height: step, fill: "transparent" });
-    target.addEventListener("click", () => onPick(i));
+    const box = { top, height: heights[i], middle: top + heights[i] / 2, left, right: width - 10 };
+    drawLevel(svg, item, names[i], box, x, range, item.k === current);
+    const target = draw(svg, "rect", { x: 0, y: top, width, height: heights[i], fill: "transparent" });
+    target.addEventListener("click", () => onPick(item.k));
+    top += heights[i];
   });
+}
+
+function drawLevel(svg, item, lines, { middle, left, right }, x, range, chosen) {
+  if (item.share) {
+    draw(svg, "rect", { class: "density", x: left, y: middle + 7, width: item.share * (right - left), height: 3 });
+  }
+  lines.forEach((line, k) => {
+    const y = middle + 4 + LINE * (k - (lines.length - 1) / 2);
+    draw(svg, "text", { x: left - 8, y, "text-anchor": "end", class: chosen ? "strong" : "" }, line);
+  });
+  if (item.low !== undefined) {
+    const [a, b] = [item.low, item.high].map((v) => x(within(v, range[0], range[1])));
+    draw(svg, "rect", { class: "band", x: a, y: middle - 4, width: Math.max(0, b - a), height: 8 });
+  }
+  const mark = { cx: x(within(item.y, range[0], range[1])), cy: middle, r: chosen ? 6 : 4 };
+  draw(svg, "circle", { class: chosen ? "point" : "atom", ...mark });
 }

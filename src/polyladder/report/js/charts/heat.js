@@ -1,7 +1,7 @@
 /* Values over two axes as colors, with contour lines. */
 import { CHARACTER, margin, roomyTicks, scale, ticks, within } from "./axes.js";
 import { canvas, draw, make } from "./elements.js";
-import { cut, short } from "./numbers.js";
+import { short, wrapped } from "./numbers.js";
 
 // Dark to light, even in lightness, readable without telling red from green.
 const STOPS = [
@@ -29,7 +29,12 @@ export function drawHeat(host, { values, xAxis, yAxis, range, contours, levels, 
   host.replaceChildren(box);
   const room = Math.max(260, Math.floor(host.clientWidth));
   const { svg, height } = canvas(box, within(Math.round(room * 0.55), 280, 460), label);
-  const frame = { left: Math.min(sideRoom(yAxis), room * 0.3), right: room - 74, top: 24, bottom: height - 36 };
+  const frame = {
+    left: Math.min(sideRoom(yAxis), room * 0.3),
+    right: room - 74,
+    top: 24,
+    bottom: height - belowRoom(xAxis),
+  };
   const x = scale(xAxis.lo, xAxis.hi, frame.left, frame.right);
   const y = scale(yAxis.lo, yAxis.hi, frame.bottom, frame.top);
   box.prepend(picture(values, range, frame, xAxis.names, yAxis.names));
@@ -40,10 +45,11 @@ export function drawHeat(host, { values, xAxis, yAxis, range, contours, levels, 
     draw(svg, "path", { class: "contour", d });
   }
   for (const [v, name] of across(xAxis, frame.right - frame.left)) {
-    draw(svg, "text", { x: x(v), y: frame.bottom + 15, "text-anchor": "middle" }, name);
+    drawName(svg, wrapped(name, 16), { x: x(v), y: frame.bottom + 15, "text-anchor": "middle" });
   }
   for (const [v, name] of up(yAxis, frame.bottom - frame.top)) {
-    draw(svg, "text", { x: frame.left - 6, y: y(v) + 4, "text-anchor": "end" }, name);
+    const lines = wrapped(name, 16);
+    drawName(svg, lines, { x: frame.left - 6, y: y(v) + 4 - 6 * (lines.length - 1), "text-anchor": "end" });
   }
   draw(svg, "text", { x: frame.right, y: height - 4, "text-anchor": "end", class: "strong" }, xAxis.title);
   draw(svg, "text", { x: 0, y: 11, class: "strong" }, yAxis.title);
@@ -59,27 +65,40 @@ export function drawHeat(host, { values, xAxis, yAxis, range, contours, levels, 
   return { svg, toValues };
 }
 
+/** A name in lines below each other, the first at a place. */
+function drawName(svg, lines, { y, ...place }) {
+  for (const [k, line] of lines.entries()) draw(svg, "text", { ...place, y: y + 12 * k }, line);
+}
+
+/** Room below the map for the names across. */
+function belowRoom(axis) {
+  return 36 + 12 * (axis.names ? Math.max(...axis.names.map((n) => wrapped(n, 16).length)) - 1 : 0);
+}
+
 function sideRoom(axis) {
-  if (!axis.names) return margin(axis.lo, axis.hi, 5);
-  return 14 + CHARACTER * Math.max(...axis.names.map((n) => Math.min(n.length, 16)));
+  if (!axis.names) return margin(axis.lo, axis.hi, 5, axis.text);
+  return 14 + CHARACTER * Math.max(...axis.names.flatMap((n) => wrapped(n, 16).map((line) => line.length)));
 }
 
 /** Labels [value, text] of the horizontal axis, as many as have room. */
 function across(axis, room) {
-  if (!axis.names) return roomyTicks(axis.lo, axis.hi, 8, room).map((v) => [v, short(v)]);
-  const widest = Math.max(...axis.names.map((name) => cut(name, 16).length));
+  const { lo, hi, text = short, find } = axis;
+  if (!axis.names) return roomyTicks(lo, hi, 8, room, text, find).map((v) => [v, text(v)]);
+  const widest = Math.max(...axis.names.map((name) => Math.min(name.length, 16)));
   return thinnedNames(axis.names, 8 + CHARACTER * widest, room);
 }
 
 /** Labels of the vertical axis. */
 function up(axis, room) {
-  if (!axis.names) return ticks(axis.lo, axis.hi, 5).map((v) => [v, short(v)]);
-  return thinnedNames(axis.names, 13, room);
+  const { lo, hi, text = short, find = ticks } = axis;
+  if (!axis.names) return find(lo, hi, 5).map((v) => [v, text(v)]);
+  const lines = Math.max(...axis.names.map((name) => wrapped(name, 16).length));
+  return thinnedNames(axis.names, 13 * lines, room);
 }
 
 function thinnedNames(names, each, room) {
   const every = Math.ceil((names.length * each) / room);
-  return names.map((name, i) => [i, cut(name, 16)]).filter(([i]) => i % every === 0);
+  return names.map((name, i) => [i, name]).filter(([i]) => i % every === 0);
 }
 
 /** The colors: one pixel for each value, stretched over the frame. */

@@ -27,7 +27,15 @@ export function signed(x, digits = 3) {
 
 export const percent = (share) => `${format(100 * share, 3)} %`;
 
-/** A name cut to at most this many characters. */
-export function cut(name, length) {
-  return name.length > length ? `${name.slice(0, length - 1)}…` : name;
+/** A name in lines of at most so many characters, broken at spaces where there are some. */
+export function wrapped(name, length) {
+  const lines = [];
+  let rest = name;
+  while (rest.length > length) {
+    const space = rest.lastIndexOf(" ", length);
+    const end = space > length / 3 ? space : length;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, rest];
 }

@@ -1,7 +1,7 @@
 /* Charts of errors: points over two axes, a histogram, a table of classes. */
-import { axes, margin, path, scale, spanOf } from "./axes.js";
+import { axes, CHARACTER, margin, path, scale, spanOf } from "./axes.js";
 import { canvas, draw } from "./elements.js";
-import { count, cut } from "./numbers.js";
+import { count, wrapped } from "./numbers.js";
 
 /**
  * Points over both axes, with a diagonal or a zero line as the ideal. `join` draws a line through them; of joined
@@ -76,21 +76,30 @@ export function binned(values, low, high, bins) {
 /** Counts of rows by actual class (rows) and predicted class (columns). */
 export function drawConfusion(host, { counts, names, label }) {
   const top = Math.max(...counts.flat()) || 1;
-  const room = Math.max(200, host.clientWidth) - 90;
-  const step = Math.max(16, Math.min(44, Math.floor(room / counts.length)));
-  const { svg } = canvas(host, 44 + step * counts.length, label);
-  draw(svg, "text", { x: 86, y: 10 }, "predicted");
-  const middle = (c) => ({ x: 85 + step * c + step / 2, "text-anchor": "middle" });
+  const sides = names.map((name) => wrapped(name, 14));
+  const left = 14 + CHARACTER * Math.max(...sides.flat().map((line) => line.length));
+  const room = Math.max(200, host.clientWidth) - left;
+  const step = Math.max(
+    16,
+    Math.min(56, Math.floor(room / counts.length)),
+    13 * Math.max(...sides.map((s) => s.length)),
+  );
+  const below = names.map((name) => wrapped(name, Math.max(3, Math.floor(step / CHARACTER) - 1)));
+  const labeled = step >= 32;
+  const lines = labeled ? Math.max(...below.map((b) => b.length)) : 0;
+  const { svg } = canvas(host, 26 + step * counts.length + 13 * lines, label);
+  draw(svg, "text", { x: left, y: 10 }, "predicted");
+  const middle = (c) => ({ x: left + step * c + step / 2, "text-anchor": "middle" });
+  const stacked = (texts, place, y) => {
+    for (const [k, line] of texts.entries()) draw(svg, "text", { ...place, y: y + 12 * k }, line);
+  };
   counts.forEach((row, r) => {
-    draw(svg, "text", { x: 80, y: 30 + step * r + step / 2, "text-anchor": "end" }, cut(names[r], 12));
+    stacked(sides[r], { x: left - 6, "text-anchor": "end" }, 22 + step * (r + 0.5) - 6 * (sides[r].length - 1));
     row.forEach((n, c) => {
-      const box = { x: 86 + step * c, y: 18 + step * r, width: step - 2, height: step - 2, rx: 4 };
+      const box = { x: left + step * c, y: 18 + step * r, width: step - 2, height: step - 2, rx: 4 };
       draw(svg, "rect", { class: "bar", ...box, "fill-opacity": 0.08 + 0.85 * (n / top) });
       if (step >= 26) draw(svg, "text", { class: "strong", ...middle(c), y: 22 + step * r + step / 2 }, count(n));
     });
   });
-  if (step < 36) return;
-  names.forEach((name, c) => {
-    draw(svg, "text", { ...middle(c), y: 32 + step * counts.length }, cut(name, 12).slice(0, 7));
-  });
+  for (const [c, texts] of labeled ? below.entries() : []) stacked(texts, middle(c), 30 + step * counts.length);
 }

@@ -1,10 +1,9 @@
 /* Charts of one dimension: a value, and a range around it, along a line. */
 import { density, scale, within } from "./axes.js";
 import { canvas, draw } from "./elements.js";
-import { format } from "./numbers.js";
 
 /** Where the prediction and its band lie among all targets. */
-export function drawStrip(host, { domain, counts, value, band, label }) {
+export function drawStrip(host, { domain, counts, value, band, label, text }) {
   const { svg, width, height } = canvas(host, 46, label);
   const bottom = height - 16;
   const x = scale(domain[0], domain[1], 8, width - 8);
@@ -13,8 +12,8 @@ export function drawStrip(host, { domain, counts, value, band, label }) {
   const held = (v) => x(within(v, domain[0], domain[1]));
   if (band) drawBar(svg, held(band[0]), Math.max(1, held(band[1]) - held(band[0])), bottom - 6, 0.35);
   draw(svg, "circle", { class: "point", cx: held(value), cy: bottom - 3, r: 7 });
-  draw(svg, "text", { x: 4, y: height - 1 }, format(domain[0]));
-  draw(svg, "text", { x: width - 4, y: height - 1, "text-anchor": "end" }, format(domain[1]));
+  draw(svg, "text", { x: 4, y: height - 1 }, text(domain[0]));
+  draw(svg, "text", { x: width - 4, y: height - 1, "text-anchor": "end" }, text(domain[1]));
 }
 
 /** A line from the lowest to the highest value that one feature can reach, with the current one. */

@@ -71,18 +71,20 @@ export function slope(col, x) {
   return (at.t1 - at.t0) / (at.x1 - at.x0);
 }
 
+/** Writes a number, missing if it is NaN, into the inputs of its column. */
+function placeNumber(z, col, x) {
+  const gone = Number.isNaN(x);
+  if (col.kind === "numeric") z[col.at] = forward(col, gone ? col.fill : x);
+  // A column that never changes has no input but for its gaps.
+  if (col.flag !== null && col.flag !== undefined) z[col.flag] = gone ? 1 : 0;
+}
+
 /** One row of transformed features. Numbers: NaN is missing. Categories: position in the list, -1 for none of them. */
 export function transform(columns, inputs, values) {
   const z = new Float64Array(inputs);
   columns.forEach((col, i) => {
-    const x = values[i];
-    if (col.kind === "numeric") {
-      const gone = Number.isNaN(x);
-      z[col.at] = forward(col, gone ? col.fill : x);
-      if (col.flag !== null) z[col.flag] = gone ? 1 : 0;
-    } else if (col.kind === "category") {
-      if (x >= 0) z[col.at + x] = 1;
-    } else if (col.flag !== undefined) z[col.flag] = Number.isNaN(x) ? 1 : 0;
+    if (col.kind !== "category") placeNumber(z, col, values[i]);
+    else if (values[i] >= 0) z[col.at + values[i]] = 1;
   });
   return z;
 }

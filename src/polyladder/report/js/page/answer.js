@@ -1,6 +1,6 @@
 /* The answer: the prediction in large type, its band, and where it lies. */
 import { make, meter } from "../charts/elements.js";
-import { format, percent } from "../charts/numbers.js";
+import { percent } from "../charts/numbers.js";
 import { binned } from "../charts/scatter.js";
 import { drawStrip } from "../charts/strips.js";
 import { byId, classes, data } from "./content.js";
@@ -44,6 +44,6 @@ function renderPlace(value, band) {
   const domain = data.range[row.output];
   const observed = data.quality[0]?.observed[row.output];
   const counts = observed ? binned(observed, domain[0], domain[1], 36) : null;
-  const label = `${shownName()}: ${show(value)} within ${format(domain[0])} to ${format(domain[1])}`;
-  drawStrip(byId("answer-chart"), { domain, counts, value, band, label });
+  const label = `${shownName()}: ${show(value)} within ${show(domain[0])} to ${show(domain[1])}`;
+  drawStrip(byId("answer-chart"), { domain, counts, value, band, label, text: show });
 }

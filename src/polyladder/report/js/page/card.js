@@ -40,7 +40,7 @@ function columnRow(col, i) {
     {},
     make("td", { class: "name" }, ...named(col)),
     make("td", {}, kinds[col.kind]),
-    make("td", { class: "n" }, numeric ? `${format(col.low)} to ${format(col.high)}` : ""),
+    make("td", { class: "n" }, numeric ? `${valueText(i, col.low)} to ${valueText(i, col.high)}` : ""),
     make("td", { class: "n" }, col.kind === "constant" ? "" : valueText(i, col.start)),
   );
 }

@@ -23,6 +23,9 @@ export const noise = data.model.noise && {
   slopes: decode(data.model.noise.slopes),
 };
 
+/** Where contributions start, and the nodes of the rule that integrates along the way. */
+export const way = { ...data.way, start: decode(data.way.start) };
+
 /** The model that charts ask. Probabilities of several classes are an integral for each draw: some draws must do. */
 export const charted = rule.combine === "draws" && model.outputs > 1 ? thinned(model, 40) : model;
 

@@ -1,10 +1,10 @@
 /* The row's controls: a slider and a number for each numeric column, a list for each category, a box for mere gaps. */
 import { densityBars, scale } from "../charts/axes.js";
 import { draw, make, shape } from "../charts/elements.js";
-import { format } from "../charts/numbers.js";
+import { hasTime, isDate, readText, write } from "../charts/written.js";
 import { columns } from "./content.js";
 import { row, set } from "./row.js";
-import { named } from "./words.js";
+import { named, valueText } from "./words.js";
 
 const controls = new Map();
 
@@ -44,11 +44,13 @@ function buildSlider(i) {
     oninput: () => set({ [i]: slider.valueAsNumber }),
   });
   const number = make("input", {
-    type: "number",
+    type: inputType(col),
     step: "any",
-    "aria-label": `${col.name}, as a number`,
+    class: "exact",
+    "aria-label": `${col.name}, ${isDate(col.written) ? "as a date" : "as a number"}`,
     onchange: () => {
-      if (Number.isFinite(number.valueAsNumber)) set({ [i]: number.valueAsNumber });
+      const value = typedValue(number, col);
+      if (Number.isFinite(value)) set({ [i]: value });
       else syncControl(i);
     },
   });
@@ -62,6 +64,24 @@ function buildSlider(i) {
   }
   controls.set(i, found);
   return make("div", { class: "control" }, ...parts);
+}
+
+/** Dates have the browser's field for dates; numbers with a currency or a unit are text. */
+function inputType({ written }) {
+  if (isDate(written)) return hasTime(written) ? "datetime-local" : "date";
+  return written?.style ? "text" : "number";
+}
+
+/** What stands in the field: days since 1970 of dates. */
+function typedValue(field, { written }) {
+  if (isDate(written)) return field.valueAsNumber / 864e5;
+  return written?.style ? readText(written, field.value) : field.valueAsNumber;
+}
+
+function fieldText(value, col) {
+  if (isDate(col.written))
+    return new Date(Math.round(value * 864e5)).toISOString().slice(0, hasTime(col.written) ? 16 : 10);
+  return col.written?.style ? write(col.written, value, { digits: 6 }) : String(Number(value.toFixed(digitsFor(col))));
 }
 
 /** The data's density over a slider. */
@@ -81,10 +101,11 @@ export function syncControl(i) {
   const found = controls.get(i);
   if (found?.select) found.select.value = String(row.values[i]);
   else if (found?.gap) found.gap.checked = Number.isNaN(row.values[i]);
-  else if (found) syncSlider(found, columns[i], row.values[i]);
+  else if (found) syncSlider(found, i, row.values[i]);
 }
 
-function syncSlider({ slider, number, held, missing }, col, value) {
+function syncSlider({ slider, number, held, missing }, i, value) {
+  const col = columns[i];
   const gone = Number.isNaN(value);
   if (missing) missing.checked = gone;
   slider.disabled = number.disabled = gone;
@@ -93,10 +114,10 @@ function syncSlider({ slider, number, held, missing }, col, value) {
     return;
   }
   if (slider.valueAsNumber !== value) slider.value = String(value);
-  slider.setAttribute("aria-valuetext", `${format(value)}${col.unit ? ` ${col.unit}` : ""}`);
-  number.value = String(Number(value.toFixed(digitsFor(col))));
+  slider.setAttribute("aria-valuetext", `${valueText(i, value)}${col.unit ? ` ${col.unit}` : ""}`);
+  number.value = fieldText(value, col);
   held.hidden = value >= col.low && value <= col.high;
-  const counted = col.clip ? `: counts as ${format(value < col.low ? col.low : col.high)}` : "";
+  const counted = col.clip ? `: counts as ${valueText(i, value < col.low ? col.low : col.high)}` : "";
   held.textContent = held.hidden ? "" : `Outside the training range${counted}.`;
 }
 

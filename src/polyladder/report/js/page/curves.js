@@ -2,16 +2,20 @@
 import { spanOf } from "../charts/axes.js";
 import { drawCategories, drawCurve } from "../charts/curve.js";
 import { follow, make } from "../charts/elements.js";
-import { format } from "../charts/numbers.js";
+import { ticksOf, write } from "../charts/written.js";
 import { replaced, samples } from "../model/columns.js";
 import { curve, extremes } from "../model/curve.js";
 import { predict } from "../model/prediction.js";
 import { byId, charted, columns, data, rule } from "./content.js";
 import { bandOf, row, set, sharedRange, shownValue } from "./row.js";
-import { named, show, shownName, slopeText, tick } from "./words.js";
+import { saveButtons } from "./share.js";
+import { named, show, shownName, slopeText, tick, valueText } from "./words.js";
 
 /** For each column what was found last: {curve, parts, low, high}, for categories {items, low, high}. */
 export const curves = new Array(columns.length).fill(null);
+
+/** Levels of a category that are drawn at once. */
+const SHOWN_LEVELS = 20;
 
 const figures = new Map();
 let sameScale = true;
@@ -58,9 +62,12 @@ export function buildFigure(i) {
   const slope = make("span", { class: "slope" });
   const host = make("div", { class: category ? "tall" : null });
   const range = make("p", { class: "range" });
+  const saves = saveButtons(columns[i].name, host, () => curveLines(i));
   const caption = make("figcaption", {}, make("span", { class: "name" }, ...named(columns[i])), slope);
-  figures.set(i, { slope, host, range });
-  return make("figure", { class: category ? "curve short" : "curve", "data-column": i }, caption, host, range);
+  const search = category && columns[i].categories.length > SHOWN_LEVELS ? searchField(i) : null;
+  figures.set(i, { slope, host, range, search });
+  const last = make("div", { class: "below" }, range, saves);
+  return make("figure", { class: category ? "curve short" : "curve", "data-column": i }, caption, search, host, last);
 }
 
 /** Draw column i, if it has a figure and its curve is known. */
@@ -82,7 +89,45 @@ export function renderCurve(i) {
 function renderCategories(i, spot, { items }, range) {
   const label = `${shownName()} by ${columns[i].name}`;
   const onPick = (k) => set({ [i]: k });
-  drawCategories(spot.host, { items, current: row.values[i], range, text: tick, label, onPick });
+  const shown = shownLevels(items, row.values[i], spot.search?.value ?? "");
+  drawCategories(spot.host, { items: shown, current: row.values[i], range, text: tick, label, onPick });
+  const left = items.length - shown.length;
+  spot.range.textContent = left ? `The ${shown.length} strongest of ${items.length}, those that search finds.` : "";
+  if (left && !spot.search.value) spot.range.textContent = `The ${shown.length} strongest of ${items.length}.`;
+}
+
+/** The levels to draw, in their order: those whose names hold the search, the farthest from the present value first. */
+function shownLevels(items, current, search) {
+  const all = items.map((item, k) => ({ ...item, k }));
+  if (items.length <= SHOWN_LEVELS) return all;
+  const wanted = search.trim().toLowerCase();
+  const matching = all.filter(({ name }) => name.toLowerCase().includes(wanted));
+  const middle = items.reduce((sum, { y, share }) => sum + y * (share || 1 / items.length), 0);
+  const strength = ({ y, k }) => (k === current ? Number.POSITIVE_INFINITY : Math.abs(y - middle));
+  const kept = matching.sort((a, b) => strength(b) - strength(a)).slice(0, SHOWN_LEVELS);
+  return kept.sort((a, b) => b.y - a.y);
+}
+
+function searchField(i) {
+  const label = `Search the ${columns[i].categories.length} levels of ${columns[i].name}`;
+  return make("input", {
+    type: "search",
+    class: "search",
+    placeholder: `Search ${columns[i].categories.length} levels`,
+    "aria-label": label,
+    oninput: () => renderCurve(i),
+  });
+}
+
+/** The numbers of a curve, with a header. */
+function curveLines(i) {
+  const found = curves[i];
+  const head = [columns[i].name, shownName(), "lower", "upper"];
+  const points = found.items
+    ? found.items.map((p) => [p.name, p.y, p.low, p.high])
+    : found.parts.flat().map((p) => [p.x, p.y, p.low, p.high]);
+  const banded = points[0][2] !== undefined;
+  return [head, ...points].map((cells) => (banded ? cells : cells.slice(0, 2)));
 }
 
 function renderNumeric(i, spot, { parts, low, high }, range) {
@@ -96,15 +141,17 @@ function renderNumeric(i, spot, { parts, low, high }, range) {
     low,
     high,
     text: tick,
+    xText: (v) => write(col.written, v, { brief: true }),
+    xTicks: ticksOf(col.written),
     counts: col.density?.edges.length ? col.density : null,
     point: Number.isNaN(value) ? null : { x, y: shownValue(row.answer) },
     label:
-      `${shownName()} along ${col.name}: lowest ${show(low.y)} at ${format(low.x)}, ` +
-      `highest ${show(high.y)} at ${format(high.x)}`,
+      `${shownName()} along ${col.name}: lowest ${show(low.y)} at ${valueText(i, low.x)}, ` +
+      `highest ${show(high.y)} at ${valueText(i, high.x)}`,
   });
   follow(drawn.svg, (pixel) => set({ [i]: drawn.toValue(pixel) }));
   const [min, max] = [make("b", {}, show(low.y)), make("b", {}, show(high.y))];
-  spot.range.replaceChildren("min ", min, ` at ${format(low.x)} · max `, max, ` at ${format(high.x)}`);
+  spot.range.replaceChildren("min ", min, ` at ${valueText(i, low.x)} · max `, max, ` at ${valueText(i, high.x)}`);
 }
 
 /** Parts of a curve without the jumps that are too small to see. */

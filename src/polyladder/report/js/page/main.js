@@ -3,6 +3,7 @@ import { make } from "../charts/elements.js";
 import { renderAnswer } from "./answer.js";
 import { renderCard, renderHead } from "./card.js";
 import { byId, classes, columns, data, model, ranked, read, used } from "./content.js";
+import { renderContributions, shownContributions } from "./contributions.js";
 import { buildControl, syncControl } from "./controls.js";
 import { buildFigure, curves, renderCurve, renderCurves, renderSlopes, startScale } from "./curves.js";
 import { renderFormula } from "./formula.js";
@@ -12,6 +13,7 @@ import { renderQuality } from "./quality.js";
 import { startReach } from "./reach.js";
 import { compute, onSet, row, set, slopes } from "./row.js";
 import { renderLists, scheduleCharts, whenSettled } from "./schedule.js";
+import { rowAsCsv, startSharing } from "./share.js";
 import { renderStrength } from "./strength.js";
 import { renderWish, startWish, ways } from "./wish.js";
 
@@ -39,6 +41,7 @@ function startOutputs() {
     renderAnswer();
     renderQuality();
     renderFormula();
+    renderContributions();
     scheduleCharts();
   });
 }
@@ -55,17 +58,6 @@ function startControls() {
   showMore(byId("more-controls"), others, reveal, "features");
   read.forEach(syncControl);
   byId("reset").addEventListener("click", () => set(Object.fromEntries(read.map((i) => [i, columns[i].start]))));
-  byId("random").hidden = data.rows.length === 0;
-  byId("random").addEventListener("click", () => {
-    const example = data.rows[Math.floor(Math.random() * data.rows.length)];
-    set(Object.fromEntries(read.map((i) => [i, example[i] ?? missingValue(columns[i])])));
-  });
-}
-
-/** What a missing number counts as: itself, where the column knows gaps, else what the model fills in. */
-function missingValue({ flag, fill, start }) {
-  if (fill === null) return start;
-  return flag === null ? fill : Number.NaN;
 }
 
 function startCurves() {
@@ -111,12 +103,14 @@ function start() {
   renderNotes();
   startWish();
   renderAnswer();
+  renderContributions();
   onSet((moved) => {
     moved.forEach(syncControl);
     renderAnswer();
     scheduleCharts(moved.length === 1 && columns[moved[0]].kind === "numeric" ? moved : []);
   });
   scheduleCharts();
+  startSharing();
   followWidth();
   document.body.dataset.ready = String(Math.round(performance.now()));
 }
@@ -134,5 +128,7 @@ globalThis.report = {
   map: shownMap,
   ways,
   slopes,
+  contributions: shownContributions,
+  csv: rowAsCsv,
   settled: whenSettled,
 };

@@ -2,6 +2,7 @@
 import { ticks, within } from "../charts/axes.js";
 import { follow, make } from "../charts/elements.js";
 import { drawHeat } from "../charts/heat.js";
+import { ticksOf, write } from "../charts/written.js";
 import { forward, replaced } from "../model/columns.js";
 import { contours } from "../model/contours.js";
 import { curve } from "../model/curve.js";
@@ -23,7 +24,8 @@ function axisOf(i) {
     return { title, names: col.categories, nodes, lo: -0.5, hi: nodes.length - 0.5 };
   }
   const nodes = Array.from({ length: NODES }, (_, k) => col.low + ((col.high - col.low) * k) / (NODES - 1));
-  return { title, nodes, lo: col.low, hi: col.high };
+  const text = (v) => write(col.written, v, { brief: true });
+  return { title, nodes, lo: col.low, hi: col.high, text, find: ticksOf(col.written) };
 }
 
 /** The shown quantity as a function of column i's value, all else as in z. */

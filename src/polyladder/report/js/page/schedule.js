@@ -1,5 +1,6 @@
 /* Work that follows a change of the row, in slices that leave the page responsive. */
 import { ranked } from "./content.js";
+import { renderContributions } from "./contributions.js";
 import { renderCurve, renderSlopes, updateCurve } from "./curves.js";
 import { renderMap } from "./map.js";
 import { renderReach } from "./reach.js";
@@ -44,6 +45,7 @@ function work(resolve) {
 /** What needs all curves. */
 function finish(resolve) {
   renderLists();
+  renderContributions();
   renderWish();
   running = false;
   if (mapPending) renderMap().then(resolve);

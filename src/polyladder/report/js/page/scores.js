@@ -1,14 +1,28 @@
 /* The table of held-out scores: the ladder, which comes first, and what else was tried. */
 import { make, table } from "../charts/elements.js";
-import { format } from "../charts/numbers.js";
+import { count, format } from "../charts/numbers.js";
 import { byId, data } from "./content.js";
 
-const NAMES = { rmse: "RMSE", r2: "R²", error: "error", log_loss: "log loss", seconds: "seconds" };
+const NAMES = {
+  rmse: "RMSE",
+  r2: "R²",
+  error: "error",
+  log_loss: "log loss",
+  auc: "AUC",
+  average_precision: "av. precision",
+  f1: "F1",
+  seconds: "seconds",
+  rows: "fitted rows",
+};
+
+const LAST = ["seconds", "rows"];
 
 export function renderScores() {
   const { scores } = data.card;
   if (!scores.length) return;
   const measures = [...new Set(scores.flatMap(Object.keys))].filter((k) => scores.some((s) => isNumber(s[k])));
+  // Seconds and rows come after what they led to.
+  measures.sort((a, b) => LAST.indexOf(a) - LAST.indexOf(b));
   const title = make("th", {}, "Model, on held-out rows");
   const head = [title, ...measures.map((k) => make("th", { class: "n" }, NAMES[k] ?? k))];
   const { best, better } = judged(scores);
@@ -35,4 +49,6 @@ function judged(scores) {
 }
 
 const isNumber = (value) => typeof value === "number";
-const scoreText = (measure, value) => format(value, measure === "seconds" ? 2 : 4);
+function scoreText(measure, value) {
+  return measure === "rows" ? count(value) : format(value, measure === "seconds" ? 2 : 4);
+}

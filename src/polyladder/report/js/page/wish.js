@@ -1,6 +1,5 @@
 /* What would it take: for every feature alone, the value that gives a wanted prediction. */
 import { make, table } from "../charts/elements.js";
-import { format } from "../charts/numbers.js";
 import { solve } from "../model/curve.js";
 import { byId, classes, columns, data, rule, used } from "./content.js";
 import { curves } from "./curves.js";
@@ -66,8 +65,8 @@ const head = () => [make("th", {}, "Change only"), ...["from", "to", ""].map((t)
 
 function wayRow({ i, x }) {
   const onclick = () => set({ [i]: x });
-  const label = `Set ${columns[i].name} to ${format(x)}`;
-  const cells = [valueText(i, row.values[i]), make("b", {}, format(x))];
+  const label = `Set ${columns[i].name} to ${valueText(i, x)}`;
+  const cells = [valueText(i, row.values[i]), make("b", {}, valueText(i, x))];
   const button = make("button", { type: "button", "aria-label": label, onclick }, "Set");
   return make(
     "tr",

@@ -1,6 +1,7 @@
 /* Names, units and values as the page words them. */
 import { make } from "../charts/elements.js";
-import { format, percent, short, signed } from "../charts/numbers.js";
+import { percent, signed } from "../charts/numbers.js";
+import { isDate, write } from "../charts/written.js";
 import { classes, columns, data } from "./content.js";
 import { row } from "./row.js";
 
@@ -19,14 +20,14 @@ export function shownName() {
 }
 
 /** A value of the shown quantity, in a sentence and beside an axis. */
-export const show = (v) => (classes ? percent(v) : format(v));
-export const tick = (v) => (classes ? percent(v) : short(v));
+export const show = (v) => (classes ? percent(v) : write(data.written, v));
+export const tick = (v) => (classes ? percent(v) : write(data.written, v, { brief: true }));
 
 /** A value of column i. */
 export function valueText(i, x) {
   const col = columns[i];
   if (col.kind === "category") return x < 0 ? "none of them" : col.categories[x];
-  return Number.isNaN(x) ? "missing" : format(x);
+  return write(col.written, x);
 }
 
 /** The slope along column i. */
@@ -35,5 +36,10 @@ export function slopeText(i, slope) {
   if (col.kind !== "numeric" || Number.isNaN(row.values[i])) return "";
   if (Number.isNaN(slope)) return "jumps here";
   const text = classes ? `${signed(100 * slope)} %-points` : signed(slope);
-  return `${text} per ${col.unit ? col.unit : "unit"}`;
+  return `${text} per ${unitWord(col)}`;
+}
+
+function unitWord({ unit, written }) {
+  if (isDate(written)) return "day";
+  return unit || (written?.style?.prefix ?? written?.style?.suffix ?? "").trim() || "unit";
 }

@@ -1,0 +1,91 @@
+"""How well a model did on rows that it did not see."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from polyladder.automatic.card import HeldOut, Score
+
+FEW_ROWS = 20
+"""A class with fewer rows than this can hardly be judged."""
+
+RARE = 0.02
+"""A class with a smaller share than this is easily ignored by a model."""
+
+
+def judged(name: str, model: Any, X: Any, y: NDArray[Any], seconds: float, task: str) -> tuple[Score, HeldOut]:
+    """The scores of a fitted model on rows that it did not see, and its predictions."""
+    from sklearn.metrics import r2_score, root_mean_squared_error
+
+    score: Score = {"model": name, "seconds": seconds}
+    if task == "regression":
+        predicted = model.predict(X)
+        score["rmse"] = float(root_mean_squared_error(y, predicted))
+        score["r2"] = float(r2_score(y, predicted)) if len(y) > 1 else math.nan
+        return score, {"observed": y.tolist(), "predicted": predicted.tolist()}
+    probability = model.predict_proba(X)
+    predicted = model.classes_[probability.argmax(1)]
+    return (
+        score | class_scores(y, probability, model.classes_),  # type: ignore[return-value]
+        {"observed": y.tolist(), "predicted": predicted.tolist(), "probability": probability.tolist()},
+    )
+
+
+def class_scores(y: NDArray[Any], probability: NDArray[Any], classes: NDArray[Any]) -> dict[str, float]:
+    """Error, log loss, area under the ROC curve, average precision and F1.
+
+    Of two classes the second is the one to be found; of several, each is against the others, and the mean over those
+    that occur is given.
+
+    Args:
+        y: the classes observed. Shape (n,).
+        probability: of each class. Shape (n, classes).
+        classes: in the order of the probabilities.
+    """
+    from sklearn.metrics import average_precision_score, f1_score, log_loss, roc_auc_score
+
+    predicted = classes[probability.argmax(1)]
+    wanted = classes[1:] if len(classes) == 2 else classes
+    columns = range(len(classes) - len(wanted), len(classes))
+    areas, precisions, f1 = [], [], []
+    for label, k in zip(wanted, columns, strict=True):
+        there = y == label
+        if there.any() and not there.all():
+            areas.append(roc_auc_score(there, probability[:, k]))
+            precisions.append(average_precision_score(there, probability[:, k]))
+        f1.append(f1_score(there, predicted == label, zero_division=0.0))
+    found = {"error": np.mean(predicted != y), "log_loss": log_loss(y, probability, labels=classes)}
+    # A single class among the rows has no curve to look at.
+    if areas:
+        found |= {"auc": np.mean(areas), "average_precision": np.mean(precisions)}
+    return {name: float(value) for name, value in (found | {"f1": np.mean(f1)}).items()}
+
+
+def confusion(held_out: HeldOut, classes: list[Any]) -> list[list[int]]:
+    """How many rows of each class (line) were predicted as each class (column)."""
+    place = {str(label): i for i, label in enumerate(classes)}
+    table = [[0] * len(classes) for _ in classes]
+    for observed, predicted in zip(held_out["observed"], held_out["predicted"], strict=True):
+        table[place[str(observed)]][place[str(predicted)]] += 1
+    return table
+
+
+def class_counts(y: NDArray[Any]) -> dict[str, int]:
+    """How many rows each class has."""
+    classes, counts = np.unique(y, return_counts=True)
+    return {str(label): int(count) for label, count in zip(classes, counts, strict=True)}
+
+
+def balance_notes(y: NDArray[Any]) -> list[str]:
+    """A sentence about classes with few rows, if there are any."""
+    counts = class_counts(y)
+    few = [f"{label} ({count})" for label, count in counts.items() if count < FEW_ROWS]
+    if few:
+        return [f"Few rows of {', '.join(few[:5])}{', ...' if len(few) > 5 else ''}: judge these classes with care."]
+    rare = [f"{label} ({count / len(y):.1%})" for label, count in counts.items() if count < RARE * len(y)]
+    return [f"Rare: {', '.join(rare[:5])}. --balance counts classes equally."] if rare else []

@@ -1,0 +1,50 @@
+"""`polyladder columns`: how the columns of a table are understood, before anything is fitted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def columns(
+    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
+    schema: Annotated[Path | None, typer.Option(help="What columns are, as TOML.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
+    ] = None,
+    as_toml: Annotated[
+        bool, typer.Option("--toml", help="Print a schema to change by hand and pass to fit --schema.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Show what each column of a table is taken for: number, category, boolean, date, or left out and why.
+
+    \b
+    Examples:
+      polyladder columns houses.csv
+      polyladder columns houses.csv --toml > houses.toml
+    """
+    from polyladder.tables.schema import read_schema, schema_text
+    from polyladder.tables.table_file import open_table
+    from polyladder.tables.understand import column_lines, understand
+
+    rules = {} if schema is None else read_schema(schema)
+    file = open_table(data)
+    for option, name in (*(("--schema", n) for n in rules), *(("--keep", n) for n in keep or ())):
+        if name not in file.names:
+            raise ValueError(f"{option} must name columns of {file.label}; got {name!r}.")
+    frame = file.whole()
+    if not len(frame):
+        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+    found = understand(frame, file.comma, file.names, schema=rules, keep=keep or ())
+    if as_json:
+        typer.echo(json.dumps([column.json() for column in found]))
+    elif as_toml:
+        typer.echo(schema_text(found), nl=False)
+    else:
+        typer.echo(f"{file.label}: {len(frame):,} rows, {len(file.names):,} columns")
+        for line in (*column_lines(found), *(c.note for c in found if c.note), *file.notes):
+            typer.echo(line)

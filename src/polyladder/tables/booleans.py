@@ -1,0 +1,62 @@
+"""Yes and no in the usual words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+PAIRS = (
+    ("no", "yes"),
+    ("n", "y"),
+    ("false", "true"),
+    ("f", "t"),
+    ("off", "on"),
+    ("nein", "ja"),
+    ("non", "oui"),
+    ("não", "sim"),
+    ("nee", "ja"),
+    ("нет", "да"),
+    ("falsch", "wahr"),
+    ("faux", "vrai"),
+    ("✗", "✓"),
+    ("absent", "present"),
+    ("disabled", "enabled"),
+)
+"""Words for no and for yes, in lower case."""
+
+NO = frozenset(no for no, _ in PAIRS)
+YES = frozenset(yes for _, yes in PAIRS)
+
+
+def find_words(cells: Any) -> tuple[str, str] | None:
+    """The words for no and yes of a column, in their most frequent spelling; None if it holds anything else.
+
+    Digits 0 and 1 may stand among the words.
+
+    Args:
+        cells: text without surrounding space, none missing, each as often as it occurs.
+    """
+    import polars as pl
+
+    counted = cells.value_counts(sort=True)
+    spelled = counted[counted.columns[0]].to_list()
+    if len(spelled) > 2 * len(PAIRS) or not all(s.lower() in NO | YES | {"0", "1"} for s in spelled):
+        return None
+    no = next((s for s in spelled if s.lower() in NO), None)
+    yes = next((s for s in spelled if s.lower() in YES), None)
+    found = {s.lower() for s in spelled}
+    if no is None or yes is None or not found & {*NO, *YES}:
+        return None
+    # "no" beside "on" would be a chance, not a pair.
+    pairs = [pair for pair in PAIRS if found & set(pair) == set(pair)]
+    return (no, yes) if pairs and isinstance(cells.dtype, pl.String) else None
+
+
+def read_words(text: Any, words: tuple[str, str]) -> Any:
+    """Cells with every word for no or yes spelled as the column spells it; null for other texts."""
+    import polars as pl
+
+    own = {words[0].lower(): words[0], words[1].lower(): words[1]}
+    known = {**dict.fromkeys([*NO, "0"], words[0]), **dict.fromkeys([*YES, "1"], words[1]), **own}
+    return text.str.to_lowercase().replace_strict(
+        list(known), list(known.values()), default=None, return_dtype=pl.String
+    )

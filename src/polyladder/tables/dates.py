@@ -1,0 +1,116 @@
+"""Dates as text: the formats that are known, reading them as days since 1970 and writing days as dates."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from typing import Any
+
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y/%m/%d",
+    "%Y/%m/%d %H:%M:%S",
+    "%Y/%m/%d %H:%M",
+    "%Y.%m.%d",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%d/%m/%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M",
+    "%m/%d/%Y %H:%M",
+    "%m/%d/%Y %I:%M %p",
+    "%m/%d/%Y %I:%M:%S %p",
+    "%d.%m.%y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%b %d %Y",
+    "%Y%m%d",
+    "%Y%m%dT%H%M%S",
+    "%Y-%m",
+    "%m/%Y",
+    "%b %Y",
+    "%B %Y",
+)
+"""How dates may be written; the first that fits every cell counts."""
+
+WITHOUT_DAY = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
+"""Months: their first day is meant."""
+
+SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d-%m-%Y": "%m-%d-%Y", "%d/%m/%y": "%m/%d/%y"}
+"""Formats that some cells fit in both ways."""
+
+DAYS = "days since 1970-01-01"
+"""The unit that dates become numbers in."""
+
+FIRST_YEAR = 1000
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def find_date_format(cells: Any) -> str | None:
+    """The first format in which every cell is a date; None if there is none.
+
+    Args:
+        cells: different texts without surrounding space, none missing.
+    """
+    # Eight digits are dates only as YYYYMMDD, and fewer digits never: they are numbers first.
+    if bool(cells.str.contains(r"^\d+$").all()):
+        return "%Y%m%d" if in_our_time(cells) else None
+    if not bool(cells.head(20).str.contains(r"\d").all()):
+        return None
+    for date_format in DATE_FORMATS:
+        if as_days(cells.head(20), date_format).null_count() == 0 == as_days(cells, date_format).null_count():
+            return date_format
+    return None
+
+
+def in_our_time(cells: Any) -> bool:
+    """Whether cells of eight digits are dates from 1900 to 2100."""
+    if not bool(cells.str.contains(r"^(19|20)\d\d[01]\d[0-3]\d$").all()):
+        return False
+    return as_days(cells, "%Y%m%d").null_count() == 0
+
+
+def is_ambiguous(cells: Any, date_format: str) -> bool:
+    """Whether day and month could as well be exchanged in every cell."""
+    other = SWAPPED.get(date_format)
+    return other is not None and as_days(cells, other).null_count() == 0
+
+
+def as_days(text: Any, date_format: str) -> Any:
+    """Cells as days since 1970, fractions of a day included; null where they are not written in this way."""
+    import polars as pl
+
+    plain = text.str.replace(r"(\d\d:\d\d.*?)(Z|[+-]\d\d:?\d\d)$", "$1")
+    if date_format in WITHOUT_DAY:
+        plain, date_format = pl.Series(text.name, ["1 "]).new_from_index(0, len(plain)) + plain, f"%d {date_format}"
+    found = plain.str.to_datetime(date_format, strict=False, time_unit="us")
+    # A year of two digits is no year of the first century.
+    found = found.set((found.dt.year() < FIRST_YEAR).fill_null(False), None)
+    return found.dt.epoch("us") / 86_400e6
+
+
+def write_date(days: float, date_format: str | None) -> str:
+    """Days since 1970 as a date in the column's own format."""
+    if not math.isfinite(days):
+        return "missing"
+    try:
+        moment = EPOCH + datetime.timedelta(days=days)
+    except OverflowError:
+        return f"{days:g}"
+    wanted = date_format or ("%Y-%m-%d" if days == round(days) else "%Y-%m-%d %H:%M")
+    return moment.strftime(wanted.replace("%.f", ""))

@@ -1,0 +1,94 @@
+"""Columns that name rows instead of describing them: ids, counters and row numbers, which give an answer away."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from polyladder.tables.columns import ColumnKind
+
+NEARLY_ALL = 0.95
+"""From this share of different values on, a column that is called an id is one."""
+
+DENSE = 0.1
+"""Rising whole numbers are a counter with gaps if they are at least this share of all numbers in their range."""
+
+LONG = 8
+"""Digits of a number that, where all cells have as many and all differ, is a code: a phone or an account."""
+
+MOST_CATEGORIES = 500
+"""Text columns with more different values than this, or than half the rows, are names rather than categories."""
+
+ID_WORDS = frozenset(
+    re.split(r"\s+", "id ids idx index uid uuid guid pk key nr no rowid rownum rn serial unnamed row record case obs")
+)
+NUMBER_WORDS = frozenset(("number", "num", "code", "#"))
+ID_NOUNS = frozenset(
+    re.split(r"\s+", "customer patient account order user invoice phone serial ticket id row record case sample")
+)
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|#")
+UNNAMED = re.compile(r"column \d+|unnamed: \d+|_c\d+", re.IGNORECASE)
+TIME_NAME = re.compile(r"year|month|week|day|date|hour|minute|second|time|epoch|^t$|period|quarter|age", re.IGNORECASE)
+
+
+def useless(column: Any, values: Any, kind: ColumnKind, forced: bool) -> str:
+    """Why a column cannot help, if it cannot.
+
+    Args:
+        column: as it was read.
+        values: its cells as numbers or text.
+        kind: what it holds.
+        forced: whether it was asked for as it is.
+    """
+    if kind.kind == "empty":
+        return "is empty"
+    present = values.drop_nulls()
+    different = present.n_unique()
+    if different == 1 and len(present) == len(column):
+        return "never changes"
+    if forced:
+        return ""
+    if kind.kind == "category" and different > min(MOST_CATEGORIES, max(20, len(column) // 2)):
+        what = "codes" if kind.codes else "texts"
+        return f"holds {different:,} different {what}, more like names than categories"
+    return identity(present, kind) if kind.kind in ("number", "category") else ""
+
+
+def identity(present: Any, kind: ColumnKind) -> str:
+    """Why a column names rows, if it does."""
+    count, different = len(present), present.n_unique()
+    if count < 10 or different < NEARLY_ALL * count:
+        return ""
+    named = is_id_name(kind.name)
+    if kind.kind == "category":
+        return "is an id by its name, and differs from row to row" if named else ""
+    if kind.style.prefix or kind.style.suffix or not bool((present == present.round(0)).all()):
+        return ""
+    if different == count:
+        found = counter(present)
+        if UNNAMED.fullmatch(kind.name):
+            return f"has no name and {'counts the rows' if found else 'differs from row to row, like a row number'}"
+        if found and not TIME_NAME.search(kind.name):
+            return "counts the rows" if found == "counter" else "rises from row to row, like a counter with gaps"
+        digits = present.abs().cast(int).cast(str).str.len_bytes()
+        if digits.min() == digits.max() and digits.min() >= LONG and not TIME_NAME.search(kind.name):
+            return f"holds different numbers of {digits.min()} digits each, like codes"
+    return "is an id by its name, and differs from row to row" if named else ""
+
+
+def is_id_name(name: str) -> bool:
+    """Whether a column is called like an id: "id", "customerId", "PatientID", "row", "invoice number"."""
+    words = [word.lower() for word in WORD.findall(name)]
+    if not words:
+        return False
+    return words[-1] in ID_WORDS or words[0] == "unnamed" or (words[-1] in NUMBER_WORDS and bool(ID_NOUNS & {*words}))
+
+
+def counter(values: Any) -> Literal["", "counter", "gaps"]:
+    """Whether different whole numbers count rows: without gaps in any order, or with some and rising or falling."""
+    span = float(values.max()) - float(values.min()) + 1
+    if span == len(values):
+        return "counter"
+    steps = values.diff().drop_nulls()
+    ordered = bool((steps > 0).all()) or bool((steps < 0).all())
+    return "gaps" if ordered and len(values) >= DENSE * span else ""

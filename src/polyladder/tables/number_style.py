@@ -1,0 +1,237 @@
+"""How the numbers of a text column are written (currency, percent, thousands, brackets, 3.5k), and reading them so."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+Comma = Literal["decimal", "thousands"]
+
+MAGNITUDES = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "mn": 1e6, "Mio": 1e6, "b": 1e9, "B": 1e9, "bn": 1e9, "T": 1e12}
+"""What a letter behind a number multiplies it by."""
+
+DOUBTFUL = {"m", "b", "B", "T"}
+"""Letters that are units or codes as often: they count where k or M stand beside them, or a currency before them."""
+
+CURRENCIES = ("$", "€", "£", "¥", "₹", "₩", "R$", "USD", "EUR", "GBP", "CHF", "CAD", "AUD", "JPY", "CNY", "INR", "SEK")
+
+SPACES = " \u00a0\u2009\u202f"
+MOST_ENDINGS = 50
+"""Different texts behind numbers, beyond which they are no units."""
+
+BARE = 0.2
+"""The share of numbers without the unit that the others have, at most."""
+
+GRAMMAR = (
+    r"^(?P<open>\()?\s*(?P<sign>[-+−])?\s*(?P<prefix>"
+    + "|".join(re.escape(c) for c in sorted(CURRENCIES, key=len, reverse=True))
+    + r")?\s*(?P<inner>[-+−])?(?P<digits>(?:\d+(?:[.,'’"
+    + SPACES
+    + r"]\d+)*[.,]?|[.,]\d+))(?P<power>[eE][-+]?\d+)?\s*(?P<ending>[^\d()]{0,16}?)\s*(?P<close>\))?$"
+)
+"""A number with all that may stand around it, as a regular expression of polars."""
+
+
+@dataclass(frozen=True)
+class NumberStyle:
+    """How numbers are written.
+
+    Attributes:
+        prefix: before the number, such as "$".
+        suffix: behind it, such as "%" or " kg", with its space.
+        decimal: the mark before decimals.
+        thousands: the mark between thousands, or nothing.
+        letter: of the magnitude that every cell has, such as "k"; "*" if cells have different ones.
+        brackets: whether (12) is -12.
+    """
+
+    prefix: str = ""
+    suffix: str = ""
+    decimal: str = "."
+    thousands: str = ""
+    letter: str = ""
+    brackets: bool = False
+
+    def json(self) -> dict[str, Any]:
+        """What differs from a plain number."""
+        return {name: value for name, value in asdict(self).items() if value != getattr(PLAIN, name)}
+
+    @property
+    def words(self) -> str:
+        """The style as an example."""
+        if self == PLAIN:
+            return ""
+        return write_number(-1234.5 if self.brackets else 1234.5, self)
+
+
+PLAIN = NumberStyle()
+
+
+def find_style(cells: Any, comma: Comma) -> NumberStyle | None:
+    """The style in which every cell is a number; None if there is none.
+
+    Args:
+        cells: different texts without surrounding space, none missing.
+        comma: what a comma means where the cells leave it open.
+    """
+    import polars as pl
+
+    if not read_numbers(cells, PLAIN).null_count():
+        return PLAIN
+    # A few cells are enough to see that most texts are no numbers.
+    if not bool(cells.head(20).str.contains(GRAMMAR).all()) or not bool(cells.str.contains(GRAMMAR).all()):
+        return None
+    parts = cells.str.extract_groups(GRAMMAR).struct.unnest().with_columns(pl.all().fill_null(""))
+    if (parts["open"].eq("(") != parts["close"].eq(")")).any():
+        return None
+    prefixes = set(parts["prefix"].unique().to_list()) - {""}
+    marks = find_marks(parts["digits"].to_list(), comma)
+    ending = find_ending(cells, parts, bool(prefixes))
+    if len(prefixes) > 1 or marks is None or ending is None:
+        return None
+    prefix = prefixes.pop() if prefixes else ""
+    if prefix and bool(cells.str.contains(re.escape(prefix) + r"\s\S").all()):
+        prefix += " "
+    style = NumberStyle(prefix, ending[0], *marks, ending[1], bool(parts["open"].eq("(").any()))
+    return style if not read_numbers(cells, style).null_count() else None
+
+
+def find_ending(cells: Any, parts: Any, currency: bool) -> tuple[str, str] | None:
+    """The unit and the letter of magnitude behind the numbers, or None where they do not agree."""
+    counted = parts["ending"].value_counts(name="rows").rows()
+    if len(counted) > MOST_ENDINGS:
+        return None
+    split = {text: split_ending(text) for text, _ in counted}
+    letters = {letter for letter, _ in split.values()}
+    sure = currency or letters - DOUBTFUL - {""}
+    if letters - {""} and not sure:
+        split = {text: ("", text) for text in split}
+        letters = {""}
+    units = {unit for _, unit in split.values()} - {""}
+    if len(units) > 1:
+        return None
+    unit = units.pop() if units else ""
+    bare = sum(rows for text, rows in counted if not split[text][1])
+    if unit and unit != "%" and unit not in CURRENCIES and bare > BARE * len(cells):
+        return None
+    spaced = unit and bool(cells.str.contains(r"\s" + re.escape(unit) + r"\)?$").any())
+    letter = letters.pop() if len(letters) == 1 else "*"
+    return (" " if spaced else "") + unit, letter
+
+
+def split_ending(text: str) -> tuple[str, str]:
+    """The letter of a magnitude, if there is one, and the unit."""
+    first, _, rest = text.strip(SPACES).partition(" ")
+    if first in MAGNITUDES:
+        return first, rest.strip(SPACES)
+    if first[:1] in MAGNITUDES and first[1:] in CURRENCIES:
+        return first[0], first[1:]
+    return "", text.strip(SPACES)
+
+
+def find_marks(digits: list[str], comma: Comma) -> tuple[str, str] | None:
+    """The marks of decimals and thousands, or None where cells contradict each other."""
+    decimals, thousands, open_marks = set(), set(), set()
+    for text in digits:
+        found = re.findall(r"[^\d]", text)
+        if not found:
+            continue
+        last = found[-1]
+        if last not in ".,":
+            thousands.update(found)
+        elif len(set(found)) > 1:
+            decimals.add(last)
+            thousands.update(set(found) - {last})
+        elif len(found) > 1:
+            thousands.add(last)
+        elif re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", text):
+            open_marks.add(last)
+        else:
+            decimals.add(last)
+    for mark in open_marks:
+        if mark in decimals or mark in thousands:
+            continue
+        other = {".": ",", ",": "."}[mark]
+        means_thousands = other in decimals or (mark == "," and comma == "thousands" and other not in thousands)
+        (thousands if means_thousands else decimals).add(mark)
+    thousands = {" " if mark in SPACES else "'" if mark == "’" else mark for mark in thousands}
+    if len(decimals) > 1 or len(thousands) > 1 or decimals & thousands:
+        return None
+    mark = thousands.pop() if thousands else ""
+    return decimals.pop() if decimals else ("," if mark == "." else "."), mark
+
+
+def read_numbers(text: Any, style: NumberStyle) -> Any:
+    """Cells as float64, null where they are not written in this style; plain numbers are read in every style.
+
+    Args:
+        text: a column of text without surrounding space.
+        style: how its numbers are written.
+    """
+    import polars as pl
+
+    if style == PLAIN:
+        # The minus sign of typesetters is one, too.
+        return text.str.replace("−", "-", literal=True).cast(pl.Float64, strict=False)
+    parts = text.str.extract_groups(GRAMMAR).struct.unnest().with_columns(pl.all().fill_null(""))
+    ended = {ending: factor_of(ending, style) for ending in parts["ending"].unique().to_list()}
+    known = [ending for ending, factor in ended.items() if factor is not None]
+    mark = f"[{SPACES}]" if style.thousands == " " else "['’]" if style.thousands == "'" else re.escape(style.thousands)
+    grouped = rf"|\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}" if style.thousands else ""
+    pattern = rf"^(?:\d+{grouped})?(?:{re.escape(style.decimal)}\d*)?$"
+    brackets = parts["open"].eq("(")
+    right = (
+        parts["digits"].str.contains(pattern)
+        & parts["ending"].is_in(known)
+        & parts["prefix"].is_in(["", style.prefix.strip()])
+        & brackets.eq(parts["close"].eq(")"))
+    )
+    plain = parts["digits"]
+    if style.thousands:
+        plain = plain.str.replace_all(mark, "")
+    plain = plain.str.replace(style.decimal, ".", literal=True)
+    values = (plain + parts["power"]).cast(pl.Float64, strict=False)
+    values = values * parts["ending"].replace_strict(
+        known, [ended[ending] for ending in known], default=None, return_dtype=pl.Float64
+    )
+    minus = ["-", "−"]
+    negative = brackets | parts["sign"].is_in(minus) | parts["inner"].is_in(minus)
+    values = values.zip_with(~negative, -values)
+    return values.set(~right.fill_null(False), None).alias(text.name)
+
+
+def factor_of(ending: str, style: NumberStyle) -> float | None:
+    """What a number with this ending is multiplied by; None if it is not of the style."""
+    unit = style.suffix.strip()
+    if ending in ("", unit):
+        return 1.0
+    letter, rest = split_ending(ending)
+    if not style.letter or letter not in MAGNITUDES or rest not in ("", unit):
+        return None
+    return MAGNITUDES[letter]
+
+
+def write_number(value: float, style: NumberStyle, digits: int = 6) -> str:
+    """A number as the column's cells are written, with so many digits at most."""
+    letter = style.letter
+    if letter == "*":
+        letter = next((name for name, least in (("B", 1e9), ("M", 1e6), ("k", 1e3)) if abs(value) >= least), "")
+    size = abs(value) / MAGNITUDES.get(letter, 1.0)
+    text = (
+        f"{size:,.{max(0, digits - len(str(int(size))))}f}"
+        if 1e-3 <= size < 1e15 or size == 0
+        else f"{size:.{digits}g}"
+    )
+    if "." in text and "e" not in text:
+        text = text.rstrip("0").rstrip(".")
+    text = text.translate({ord(","): style.thousands, ord("."): style.decimal})
+    text = f"{style.prefix}{text}{letter}{style.suffix}"
+    if value < 0:
+        text = f"({text})" if style.brackets else f"-{text}"
+    return text
+
+
+def number_style(entries: dict[str, Any]) -> NumberStyle:
+    """A style from what `NumberStyle.json` wrote."""
+    return replace(PLAIN, **entries)

@@ -1,0 +1,44 @@
+"""Scores of classes, against what they mean."""
+
+import numpy as np
+import pytest
+
+from polyladder.automatic.metrics import balance_notes, class_scores, confusion
+
+
+def pairs_in_order(score: np.ndarray, there: np.ndarray) -> float:
+    """The share of pairs, one of each kind, whose scores are in the right order; half for equal ones."""
+    above = score[there][:, None] - score[~there][None]
+    return float(((above > 0) + 0.5 * (above == 0)).mean())
+
+
+def test_two_classes() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = np.where(rng.random(200) < p, "b", "a").astype(object)
+    found = class_scores(y, np.stack([1 - p, p], 1), np.array(["a", "b"], dtype=object))
+    there, said = y == "b", p > 0.5
+    assert found["auc"] == pytest.approx(pairs_in_order(p, there))
+    precision, recall = (there & said).sum() / said.sum(), (there & said).sum() / there.sum()
+    assert found["f1"] == pytest.approx(2 * precision * recall / (precision + recall))
+    order = np.argsort(-p)
+    hits = there[order]
+    assert found["average_precision"] == pytest.approx((np.cumsum(hits) / np.arange(1, 201))[hits].mean())
+    assert found["error"] == pytest.approx((there != said).mean())
+
+
+def test_of_three_classes_the_mean_and_an_absent_one_is_passed_over() -> None:
+    rng = np.random.default_rng(1)
+    probability = rng.dirichlet([1, 1, 1], 60)
+    y = rng.integers(0, 2, 60)
+    found = class_scores(y, probability, np.array([0, 1, 2]))
+    areas = [pairs_in_order(probability[:, k], y == k) for k in (0, 1)]
+    assert found["auc"] == pytest.approx(np.mean(areas))
+
+
+def test_confusion_and_rare_classes() -> None:
+    held_out = {"observed": ["a", "a", "b"], "predicted": ["a", "b", "b"]}
+    assert confusion(held_out, ["a", "b"]) == [[1, 1], [0, 1]]
+    assert balance_notes(np.array(["a"] * 30 + ["b"] * 5)) == ["Few rows of b (5): judge these classes with care."]
+    assert balance_notes(np.array(["a"] * 5000 + ["b"] * 50))[0].startswith("Rare: b (1.0%).")
+    assert balance_notes(np.array(["a"] * 50 + ["b"] * 50)) == []

@@ -1,0 +1,242 @@
+"""Every option of the commands for tables, through the real command."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polyladder import load
+from tests.cli.tables import run, sentence, small_models, small_table, write
+
+pytestmark = pytest.mark.usefixtures(small_models.__name__)
+
+
+def shop(rows: int = 120) -> dict[str, list[str]]:
+    """A table with money, dates, yes and no, codes and an id."""
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=rows)
+    yes = rng.random(rows) < 0.4
+    day = rng.integers(0, 700, rows)
+    dates = (np.datetime64("2021-01-01") + day).astype(str)
+    return {
+        "customer_id": [str(90_000 + 7 * int(i)) for i in rng.permutation(rows)],
+        "fee": [f"${1000 + 900 * v:,.2f}" for v in rng.random(rows)],
+        "sold": [f"{d[8:]}.{d[5:7]}.{d[:4]}" for d in dates],
+        "garden": ["Yes" if v else "no" for v in yes],
+        "zip": [f"{int(v):05}" for v in rng.choice([123, 2139, 94110], rows)],
+        "a": [f"{v:.4f}" for v in a],
+        "shop": [f"s{i % 9}" for i in range(rows)],
+        "y": [f"{2 * u + v + 0.001 * t:.4f}" for u, v, t in zip(a, yes, day, strict=True)],
+        "kind": ["high" if u + v > 0.4 else "low" for u, v in zip(a, yes, strict=True)],
+    }
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write_quoted(tmp_path / "shop.csv", shop())
+
+
+def write_quoted(path: Path, columns: dict[str, list[str]]) -> Path:
+    pl.DataFrame(columns).write_csv(path)
+    return path
+
+
+def fit(table: Path, *options: object, target: str = "y"):
+    model = table.parent / "m.ladder"
+    result = run("fit", table, "-t", target, "-o", model, "--time-budget", 0, *options)
+    return load(model), result
+
+
+def test_the_first_lines_say_how_columns_were_understood(table: Path) -> None:
+    model, result = fit(table, "--drop", "kind")
+    lines = result.stderr.splitlines()
+    assert lines[0] == "y holds 120 different numbers: regression."
+    assert lines[1] == "  customer_id  left out: it is an id by its name, and differs from row to row"
+    assert lines[2].startswith("  fee          number: $1,0")
+    assert lines[3].startswith("  sold         date: 14.01.2021 to 28.11.2022")
+    assert lines[4] == "  garden       boolean: 2 levels (no, Yes)"
+    assert lines[5].startswith("  zip          category: codes with leading zeros, 3 levels (")
+    assert [c["written"]["kind"] for c in model.card_["columns"]] == [
+        "number",
+        "date",
+        "boolean",
+        "category",
+        "number",
+        "category",
+    ]
+    # New rows may spell yes in another way.
+    other = write_quoted(
+        table.parent / "new.csv", {**shop(), "garden": ["YES" if v == "Yes" else "n" for v in shop()["garden"]]}
+    )
+    assert (
+        run("predict", table.parent / "m.ladder", other).stdout
+        == run("predict", table.parent / "m.ladder", table).stdout
+    )
+
+
+def test_keep_and_schema(table: Path) -> None:
+    model, _ = fit(table, "--keep", "customer_id", "--drop", "kind")
+    assert model.feature_names_in_[0] == "customer_id"
+    schema = table.parent / "s.toml"
+    schema.write_text('[columns]\nzip = "number"\nkind = "drop"\nshop = "drop"\n')
+    model, _ = fit(table, "--schema", schema)
+    assert model.feature_names_in_.tolist() == ["fee", "sold", "garden", "zip", "a"]
+    assert model.card_["columns"][3]["kind"] == "number"
+    schema.write_text('[columns]\nzap = "number"\n')
+    assert "schema must name a column of" in sentence("fit", table, "-t", "y", "--schema", schema)
+
+
+def test_columns_alone(table: Path) -> None:
+    shown = run("columns", table).stdout.splitlines()
+    assert shown[0] == f"{table}: 120 rows, 9 columns"
+    assert shown[1] == "  customer_id  left out: it is an id by its name, and differs from row to row"
+    found = json.loads(run("columns", table, "--json", "--keep", "customer_id").stdout)
+    assert [column["used"] for column in found] == [True] * 9
+    schema = table.parent / "s.toml"
+    schema.write_text(run("columns", table, "--toml").stdout)
+    assert '"zip" = "category"' in schema.read_text()
+    again = json.loads(run("columns", table, "--json", "--schema", schema).stdout)
+    assert [c["kind"] for c in again if c["used"]] == [c["kind"] for c in found if c["name"] != "customer_id"]
+    assert "must name columns of" in sentence("columns", table, "--keep", "zzz")
+
+
+def test_other_rows_to_judge_by(table: Path) -> None:
+    other = write_quoted(table.parent / "other.csv", {name: cells[:33] for name, cells in shop().items()})
+    model, result = fit(table, "--drop", "kind", "--test", other)
+    assert "33 held-out rows" in result.stdout
+    assert model.card_["selection"]["held_out"] == 33
+    assert "Fitted to all 120 rows" in result.stdout
+
+
+def test_groups_and_time(table: Path) -> None:
+    model, result = fit(table, "--drop", "kind", "--group", "shop")
+    assert "shop" not in model.feature_names_in_
+    assert "Held out are whole groups of shop, which is no feature." in result.stderr
+    assert model.card_["selection"]["held_out"] in (13, 14)
+    model, result = fit(table, "--drop", "kind", "--time", "sold")
+    assert "sold" not in model.feature_names_in_
+    assert "Held out are the latest" in result.stderr
+    model, _ = fit(table, "--drop", "kind", "--time", "sold", "--keep", "sold")
+    assert "sold" in model.feature_names_in_
+    assert "must not both be given" in sentence("fit", table, "-t", "y", "--group", "shop", "--time", "sold")
+    assert "another column than the target" in sentence("fit", table, "-t", "y", "--time", "y")
+
+
+def test_no_compare_metrics_threads_and_quiet(table: Path) -> None:
+    metrics = table.parent / "metrics.json"
+    _, result = fit(
+        table, "--drop", "y", "--no-compare", "--metrics", metrics, "--threads", 1, "--quiet", target="kind"
+    )
+    assert (result.stdout, result.stderr) == ("", "")
+    found = json.loads(metrics.read_text())
+    assert [score["model"] for score in found["scores"]] == ["ladder"]
+    assert {"error", "log_loss", "auc", "average_precision", "f1"} <= set(found["scores"][0])
+    assert sum(map(sum, found["confusion"])) == found["held_out"] == 18
+    assert sum(found["class_counts"].values()) == 120
+
+
+def test_scores_and_confusion_of_classes_are_shown(table: Path) -> None:
+    _, result = fit(table, "--drop", "y", target="kind")
+    assert all(word in result.stdout for word in ("AUC", "F1", "av. prec.", "log loss", "share of all rows"))
+
+
+def test_balance_raises_the_probability_of_a_rare_class(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=400)
+    rare = rng.random(400) < 1 / (1 + np.exp(3.5 - a))
+    columns = {
+        "a": [str(v) for v in a],
+        "b": [str(v) for v in rng.normal(size=400)],
+        "y": ["ill" if r else "well" for r in rare],
+    }
+    path = write(tmp_path / "t.csv", columns)
+    plain = fit(path)[0].predict_proba(pl.read_csv(path).drop("y"))[:, 0]
+    balanced = fit(path, "--balance")[0].predict_proba(pl.read_csv(path).drop("y"))[:, 0]
+    assert balanced.mean() > 2 * plain.mean()
+    numbers = write(tmp_path / "n.csv", small_table())
+    assert "balance must be left out" in sentence("fit", numbers, "-t", "y", "--balance", "-o", tmp_path / "n.ladder")
+
+
+def test_a_leak_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", {**small_table(), "copy": [str(2 * float(v)) for v in small_table()["y"]]})
+    _, result = fit(path)
+    assert "Column 'copy' alone explains 100 % of y" in result.stderr
+
+
+def test_classes_are_predicted_with_threshold_id_and_columns(table: Path) -> None:
+    fit(table, "--drop", "y", target="kind")
+    model = table.parent / "m.ladder"
+    plain = pl.read_csv(run("predict", model, table).stdout.encode())
+    assert plain.columns == ["prediction", "probability", "probability of high", "probability of low"]
+    assert (plain["probability of high"] + plain["probability of low"]).to_list() == pytest.approx([1.0] * 120)
+    low = pl.read_csv(run("predict", model, table, "--threshold", 0.05, "--id", "customer_id").stdout.encode())
+    assert low.columns[0] == "customer_id"
+    assert low["customer_id"].cast(str).to_list() == shop()["customer_id"]
+    assert ((low["probability of low"] >= 0.05) == (low["prediction"] == "low")).all()
+    kept = pl.read_csv(run("predict", model, table, "--keep-columns").stdout.encode(), infer_schema=False)
+    assert kept.columns == [*shop(), *plain.columns]
+    assert kept["zip"].to_list() == shop()["zip"]
+    assert sentence("predict", model, table, "--id", "nobody").startswith("--id must name a column")
+    fit(table, "--drop", "kind")
+    assert "--threshold must be left out for a model of numbers" in sentence(
+        "predict", model, table, "--threshold", 0.5
+    )
+
+
+def test_a_row_is_explained(table: Path) -> None:
+    model, _ = fit(table, "--drop", "kind")
+    path = table.parent / "m.ladder"
+    shown = run("explain", path, table, "--row", 17).stdout
+    assert f"fee = {shop()['fee'][16]}" in shown
+    assert f"sold = {shop()['sold'][16]}" in shown
+    found = json.loads(run("explain", path, table, "--row", 17, "--json").stdout)
+    (output,) = found["outputs"]
+    total = output["start"] + sum(part["value"] for part in output["contributions"])
+    assert total == pytest.approx(output["value"])
+    assert found["prediction"] == pytest.approx(output["value"] + output["held"])
+    other = json.loads(run("explain", path, table, "--row", 17, "--from-row", 17, "--json").stdout)
+    assert [part["value"] for part in other["outputs"][0]["contributions"]] == [0.0] * len(model.feature_names_in_)
+    assert "--row must come with DATA" in sentence("explain", path, "--row", 3)
+    assert "--row must be at most 120" in sentence("explain", path, table, "--row", 121)
+    assert "--from-row must come with --row" in sentence("explain", path, table, "--from-row", 3)
+    curve = run("explain", path, "--feature", "sold").stdout
+    assert ".2021" in curve.splitlines()[-2]
+
+
+def test_a_budget_bounds_the_whole_run(tmp_path: Path) -> None:
+    """Without small models: the real ladders and rivals, in a process of its own."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30_000, 12)).round(4)
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=30_000)
+    pl.DataFrame({**{f"x{i}": X[:, i] for i in range(12)}, "y": y}).write_csv(tmp_path / "t.csv")
+    words = ["fit", str(tmp_path / "t.csv"), "-t", "y", "-o", str(tmp_path / "m.ladder"), "--time-budget", "12"]
+    code = "import sys; from polyladder.cli.start import run; run()"
+    began = time.monotonic()
+    result = subprocess.run([sys.executable, "-c", code, *words], check=True, capture_output=True, text=True)
+    # Twice the time, as other tests may run beside this one; without a bound it is several times as much.
+    assert time.monotonic() - began < 24
+    scores = load(tmp_path / "m.ladder").card_["scores"]
+    assert scores[0]["r2"] > 0.8
+    assert "no time" in result.stderr or len(scores) == 5
+
+
+def test_progress_lines_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from polyladder.cli.progress import progress
+
+    monkeypatch.setattr("polyladder.cli.progress.EVERY", 0.05)
+    with progress(True) as shown:
+        shown.step("fitting")
+        time.sleep(0.2)
+    assert "0 s: fitting" in capsys.readouterr().err
+    with progress(False) as shown:
+        shown.step("fitting")
+        time.sleep(0.1)
+        shown.say("nothing")
+    assert capsys.readouterr().err == ""

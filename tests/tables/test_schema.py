@@ -1,0 +1,70 @@
+"""Schemas written by hand."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from polyladder.tables.number_style import NumberStyle
+from polyladder.tables.schema import Rule, read_schema, schema_text
+from polyladder.tables.understand import understand
+
+
+def test_rules_of_every_kind(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(
+        '[columns]\nzip = "category"\n"sold on" = { kind = "date", format = "%m/%d/%Y" }\nid = "drop"\n'
+        'fee = { kind = "number", decimal = ",", thousands = "." }\n'
+        'ok = { kind = "boolean", words = ["nope", "yep"] }\n',
+        encoding="utf-8",
+    )
+    assert read_schema(path) == {
+        "zip": Rule("category"),
+        "sold on": Rule("date", "%m/%d/%Y"),
+        "id": Rule("drop"),
+        "fee": Rule("number", style=NumberStyle(decimal=",", thousands=".")),
+        "ok": Rule("boolean", words=("nope", "yep")),
+    }
+
+
+def test_a_schema_of_what_was_understood_is_understood_again(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            'na"me': ["$1,200", "$15"] * 10,
+            "day": ["02/01/2020", "03/01/2020"] * 10,
+            "ok": ["Yes", "no"] * 10,
+            "id": [str(i) for i in range(20)],
+        }
+    )
+    found = understand(frame, "thousands", frame.columns, schema={})
+    (tmp_path / "s.toml").write_text(schema_text(found), encoding="utf-8")
+    again = understand(frame, "thousands", frame.columns, schema=read_schema(tmp_path / "s.toml"))
+    assert [c.kind for c in again if c.used] == [c.kind for c in found if c.used]
+    assert [c.used for c in again] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"a": "numbr"}, "must be one of number, category, boolean, date, drop, keep; got 'numbr'."),
+        ({"a": {"kind": "date", "decimal": ","}}, "must only have format beside its kind; got 'decimal'."),
+        ({"a": {"kind": "drop", "format": "x"}}, "must have nothing beside its kind; got 'format'."),
+        ({"a": {"kind": "number", "decimal": 5}}, "'decimal' of column 'a' of schema must be text"),
+        ({"a": {"kind": "boolean", "words": ["x"]}}, "must be two texts, for no and for yes"),
+    ],
+)
+def test_mistakes_are_said(schema: dict, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        read_schema(schema)
+
+
+def test_files_that_are_no_schema(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is none at"):
+        read_schema(tmp_path / "absent.toml")
+    (tmp_path / "s.toml").write_text("a = ")
+    with pytest.raises(ValueError, match="must be TOML"):
+        read_schema(tmp_path / "s.toml")
+    (tmp_path / "s.toml").write_text("a = 1")
+    with pytest.raises(ValueError, match=r"must have a table \[columns\]; got a"):
+        read_schema(tmp_path / "s.toml")

@@ -1,0 +1,79 @@
+"""Messy tables, each with one trap, are understood as `messy/understood.toml` says."""
+
+import tomllib
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from polyladder.tables.columns import write_value
+from polyladder.tables.schema import Rule
+from polyladder.tables.table_file import open_table
+from polyladder.tables.understand import column_lines, understand
+
+MESSY = Path(__file__).parent / "messy"
+EXPECTED = tomllib.loads((MESSY / "understood.toml").read_text(encoding="utf-8"))
+
+
+def read(name: str, **options):
+    file = open_table(MESSY / f"{name}.csv")
+    frame = file.whole()
+    return frame, understand(frame, file.comma, file.names, **({"schema": {}} | options))
+
+
+def test_every_table_has_its_answer() -> None:
+    assert {path.stem for path in MESSY.glob("*.csv")} == set(EXPECTED)
+    assert len(EXPECTED) >= 40
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_messy_tables(name: str) -> None:
+    _, found = read(name)
+    assert [column.kind.name for column in found] == list(EXPECTED[name])
+    for column in found:
+        expected = dict(EXPECTED[name][column.kind.name])
+        cells = expected.pop("cells", None)
+        entries = column.kind.json()
+        assert (entries | entries.pop("style", {}) if column.used else {"reason": column.reason}) == expected
+        if cells is not None:
+            assert ["missing" if v is None else v for v in column.values[:3].to_list()] == cells
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_values_are_written_back_as_they_were(name: str) -> None:
+    frame, found = read(name)
+    for column in (c for c in found if c.used and (c.kind.style.json() or c.kind.kind == "date")):
+        again = pl.Series(column.kind.name, [write_value(v, column.kind.json(), 9) for v in column.values.to_list()])
+        comma = column.kind.style.decimal == ","
+        mark = "decimal" if comma else "thousands"
+        (reread,) = understand(frame.with_columns(again), mark, [again.name], schema={}, decimal_comma=comma)
+        assert reread.values.to_list() == pytest.approx(column.values.to_list(), nan_ok=True)
+
+
+def test_what_is_left_out_can_be_kept() -> None:
+    _, found = read("id_unnamed_index_with_gaps", keep=["column 1"])
+    assert found[0].used
+    _, found = read("zip_codes", schema={"zip": Rule("number")})
+    assert found[0].values[0] in (2139.0, 10001.0, 94110.0, 501.0)
+    _, found = read("zip_codes", category=["area"], drop=["y"])
+    assert [(c.kind.kind, c.used) for c in found[1:]] == [("category", True), ("category", False)]
+
+
+def test_a_point_marks_thousands_where_the_target_has_decimal_commas() -> None:
+    frame = pl.DataFrame({"a": ["1.234", "2.500"]})
+    assert understand(frame, "decimal", ["a"], schema={})[0].values.to_list() == [1.234, 2.5]
+    assert understand(frame, "decimal", ["a"], schema={}, decimal_comma=True)[0].values.to_list() == [1234.0, 2500.0]
+
+
+def test_a_date_that_can_be_read_in_two_ways_is_doubted() -> None:
+    _, found = read("date_ambiguous")
+    assert "a schema with format '%m/%d/%Y' exchanges them" in found[0].note
+    assert not any(c.note for c in read("date_day_first")[1])
+
+
+def test_lines_of_wide_tables_share_plain_numbers() -> None:
+    frame = pl.DataFrame({f"x{i}": [0.5, 1.5] for i in range(40)} | {"kind": ["a", "b"]})
+    lines = column_lines(understand(frame, "thousands", frame.columns, schema={}))
+    assert len(lines) == 2
+    assert lines[0].startswith("  kind  category: 2 levels (")
+    assert lines[1] == "  40 plain numbers: x0, x1, x2, x3, x4, x5, ..."
