@@ -33,6 +33,7 @@ class NumberTarget:
         low: smallest training target.
         high: largest training target.
         flat: whether the target was given as (n,), so that predictions are.
+        margin: how far beyond the range of the training targets a guarded prediction may go, relative to that range.
     """
 
     mean: Tensor
@@ -40,6 +41,7 @@ class NumberTarget:
     low: Tensor
     high: Tensor
     flat: bool
+    margin: float = GUARD
 
     @classmethod
     def learn(cls, values: Array, weight: Tensor | None) -> Self:
@@ -69,7 +71,7 @@ class NumberTarget:
     @property
     def guard_range(self) -> tuple[Tensor, Tensor]:
         """The range that guarded predictions are held to. Shapes (m,)."""
-        margin = GUARD * (self.high - self.low)
+        margin = self.margin * (self.high - self.low)
         return self.low - margin, self.high + margin
 
     def encode(self, values: Array) -> Tensor:
@@ -88,6 +90,10 @@ class NumberTarget:
     def in_units(self, ladder: LadderPolynomial) -> LadderPolynomial:
         """A ladder of standardized outputs as one of outputs in the target's own units."""
         return rescale_outputs(ladder, self.scale, self.mean)
+
+    def scaled_outputs(self, outputs: Tensor) -> Tensor:
+        """Standardized outputs (..., m) in the target's own units."""
+        return outputs * self.scale + self.mean
 
     def shaped(self, values: Tensor) -> Array:
         """Numbers (..., m) in the shape of the target that was given: (...,) if it was flat."""
@@ -138,6 +144,10 @@ class ClassTarget:
     def in_units(self, ladder: LadderPolynomial) -> LadderPolynomial:
         """Scores have no units: the ladder as it is."""
         return ladder
+
+    def scaled_outputs(self, outputs: Tensor) -> Tensor:
+        """Scores as they are."""
+        return outputs
 
 
 Target = NumberTarget | ClassTarget
