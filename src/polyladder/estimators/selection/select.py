@@ -34,7 +34,7 @@ from polyladder.polynomial.widen import widen
 from polyladder.tables.features import RAMPS, Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.directions import kernel_ladder, linear_ladder, pick_directions, power_ladder
-from polyladder.training.kernels.relevance import fit_relevance
+from polyladder.training.kernels.relevance import Relevance, first_scales, fit_relevance
 from polyladder.training.kernels.ridge import RidgeFit
 
 MARGIN = 0.03
@@ -47,6 +47,9 @@ FREE = 1.0
 """How far, as a fraction of that range."""
 
 CLASS_RIDGES = (3.0, 0.3, 0.03)
+PRICE = 0.5
+"""Log loss that each fitted scale of a kernel is expected to hide, times the number of rows (Akaike's is 1)."""
+
 LINEAR_CLASS_RIDGES = (100.0, 10.0, 1.0, 0.1)
 
 SMOOTH = 0.1
@@ -142,7 +145,10 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
             ranked = sorted(steps, key=lambda step: step[1].error)
             for trial, _ in ranked[: 2 if block is smooth else 1]:
                 trials += kernel_classes(problem, block, trial.order, CLASS_RIDGES)
-        weights = stack_classes([t.left_out for t in trials], problem.goal, chosen_weight(problem))
+        alike = equal_block(smooth, problem, options, rng)
+        trials += kernel_classes(problem, alike, alike.scales.degree, CLASS_RIDGES)
+        price = [0.0 if t.block in (None, alike) else PRICE * scales_of(t) / len(problem.chosen) for t in trials]
+        weights = stack_classes([t.left_out for t in trials], problem.goal, chosen_weight(problem), np.array(price))
     if any(w > 0 and t.features == "piecewise" for t, w in zip(trials, weights, strict=True)):
         features = blocks[-1][0]
     for i in np.flatnonzero(weights):
@@ -263,6 +269,20 @@ def refined(
         new = Block(block.features, inputs, block.x, block.groups, relevance, directions, directions.along(block.x))
         found.append(kernel_numbers(problem, new, degree)[0])
     return found
+
+
+def equal_block(block: Block, problem: Problem, options: Options, rng: np.random.Generator) -> Block:
+    """A quadratic kernel of the same inputs, all of which count alike: nothing of it was fitted to the targets."""
+    scales = Relevance(first_scales(block.groups, 2), 1.0, 1.0, 2)
+    directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng)
+    return Block(
+        block.features, block.columns, block.x, block.groups, scales, directions, directions.along(block.x)
+    )
+
+
+def scales_of(trial: Trial) -> int:
+    """How many scales of a kernel were fitted to all rows, those left out included."""
+    return 0 if trial.block is None else len(trial.block.scales.scales)
 
 
 def more_ladders(problem: Problem, block: Block, features: Features, options: Options) -> list[Trial]:

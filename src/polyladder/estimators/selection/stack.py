@@ -51,13 +51,14 @@ def stack_numbers(left_out: Sequence[Array], y: Array, weight: Array) -> Array:
     return weights
 
 
-def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array) -> Array:
+def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array, price: Array) -> Array:
     """Weights that sum to 1 and minimize the log loss of the summed scores, by exponentiated gradients.
 
     Args:
         left_out: scores of each model, that of the second of two classes alone. Shapes (n, m).
         classes: 0 or 1. Shape (n, m).
         weight: of the rows. Shape (n,).
+        price: added to the loss for each model, in proportion to its weight. Shape (models,).
 
     Returns:
         Shape (models,).
@@ -68,7 +69,8 @@ def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array) -> A
 
     def value(weights: Array) -> tuple[float, Array]:
         f = np.tensordot(weights, scores, 1)
-        return log_loss(f, target, share[:, 0]), np.einsum("jnm,nm->j", scores, share * (probability(f) - target))
+        slope = np.einsum("jnm,nm->j", scores, share * (probability(f) - target))
+        return log_loss(f, target, share[:, 0]) + float(price @ weights), slope + price
 
     def descend(weights: Array) -> Array:
         step, (loss, slope) = 1.0, value(weights)
