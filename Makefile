@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 BIOME := node_modules/.bin/biome
 NODE_STAMP := node_modules/.installed
 
-.PHONY: demo test check-page format
+.PHONY: demo test quick fuzz check-page format
 demo: $(STAMP)
 	$(BIN)/polyladder demo
 
@@ -16,6 +16,17 @@ test: $(STAMP)
 	$(BIN)/lint-imports
 	$(MAKE) --no-print-directory check-page
 	$(BIN)/pytest
+
+# The inner loop: everything but scikit-learn's common checks, the fuzz suite, interrupts, browsers and the pages of docs.
+quick: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/pytest -m "not checks and not slow" --durations=60 tests
+
+# Other random inputs each time, until the time is over or one of them finds a fault.
+MINUTES ?= 10
+fuzz: $(STAMP)
+	end=$$(( $$(date +%s) + 60 * $(MINUTES) )); while [ $$(date +%s) -lt $$end ]; do \
+	POLYLADDER_FUZZ_EXAMPLES=200 $(BIN)/pytest tests/fuzz || exit 1; done
 
 # The report page's scripts: checked where npm can install the linter; elsewhere one line says that they were not.
 check-page: $(if $(shell command -v npm),$(NODE_STAMP))

@@ -18,8 +18,12 @@ LOOKUPS = 25
 
 TESTED_ELSEWHERE = {
     "__main__.py": "tests/cli/test_start.py runs it",
+    "models/merge.py": "tests/laws/test_merge.py holds it to the trained network, for every depth and batch shape",
+    "polynomial/shallower.py": "tests/laws/test_conversion.py holds it to the deeper ladder, and names what it refuses",
+    "polynomial/widen.py": "tests/laws/test_conversion.py holds it to the mean of its members and names refusals",
+    "training/solves/sweep.py": "tests/training/solves/test_alternating.py holds every block to least squares by numpy",
 }
-"""Modules without a test file of their own, and where they are tested."""
+"""Modules without a test file of their own: the file that tests them, and what it says of them."""
 
 
 def room_of(path: Path) -> str:
@@ -85,3 +89,26 @@ def test_every_module_has_its_test_file() -> None:
             lacking.append(str(inside))
     assert lacking == []
     assert all((PACKAGE / name).exists() for name in TESTED_ELSEWHERE)
+
+
+def public_names(tree: ast.Module) -> set[str]:
+    """Functions and classes of a module that others may use."""
+    defined = (node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return {name for name in defined if not name.startswith("_")}
+
+
+def test_modules_tested_elsewhere_are_tested_there() -> None:
+    """The file that a reason begins with is there, and calls a function of the module or runs the module itself."""
+    for module, reason in TESTED_ELSEWHERE.items():
+        place, _, says = reason.partition(" ")
+        assert says, f"{module}: say what {place} says of it"
+        written = TESTS.parent / place
+        assert written.is_file(), f"{module}: there is no {place}"
+        source = (PACKAGE / module).read_text(encoding="utf-8")
+        names, text = public_names(ast.parse(source)), written.read_text(encoding="utf-8")
+        calls = [node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+        called = {f.id if isinstance(f, ast.Name) else f.attr for f in calls if isinstance(f, ast.Name | ast.Attribute)}
+        if names:
+            assert names & called, f"{module}: {place} calls none of {sorted(names)}"
+        else:
+            assert '"-m", "polyladder"' in text, f"{module}: {place} does not run it"

@@ -8,19 +8,6 @@ from torch import Tensor
 
 from polyladder import LadderPolynomial, lipschitz_bound, output_bound
 from polyladder.analysis import lipschitz
-from polyladder.analysis.taylor import (
-    exact_degree,
-    gated_norm,
-    homogeneous_parts,
-    monomials,
-    multiplicities,
-    part_norm,
-    recenter,
-    remainder_norms,
-    spectral_norm,
-    taylor_bounds,
-    unfolding,
-)
 from tests.ladders import random_ladder, rows
 from tests.oracles.ascent import ball_grid, gradient_norm, largest_by_ascent, output_norm
 
@@ -97,81 +84,6 @@ def test_local_at_radius_zero_is_the_value_itself() -> None:
     p, centers = random_ladder(4, (5, 6, 3), 2), rows(6, 4)
     for bound, norm in BOUNDS:
         torch.testing.assert_close(bound(p, 0, centers, "local"), norm(p, centers), rtol=1e-9, atol=0)
-
-
-def test_recentered_ladder_is_the_same_function() -> None:
-    x = rows(5, 3)
-    for hidden in ((), (4,), (4, 5)):
-        p, center = random_ladder(3, hidden, 2, batch_shape=(3,)), rows(3, 3, 7)
-        torch.testing.assert_close(recenter(p, center)(x), p(x + center.unsqueeze(-2)))
-
-
-def test_homogeneous_parts_sum_to_the_polynomial_and_scale_by_their_degree() -> None:
-    p, x = random_ladder(3, (4, 5, 2), 2, batch_shape=(2,)), rows(6, 3)
-    parts = homogeneous_parts(p, p.order)[-1]
-    values = [part @ x[:, monomials(3, j)].prod(-1).T for j, part in enumerate(parts)]
-    for t in (-1.3, 0.0, 0.4, 2.0):
-        torch.testing.assert_close(sum(t**j * value for j, value in enumerate(values)).mT, p(t * x))
-    short = homogeneous_parts(p, 2)[-1]
-    assert len(short) == 3
-    for full, cut in zip(parts, short, strict=False):
-        torch.testing.assert_close(full, cut)
-
-
-@pytest.mark.parametrize("left", [0, 1, 2, 3])
-def test_unfolding_has_the_norm_of_the_dense_symmetric_tensor(left) -> None:
-    p = random_ladder(3, (4, 4, 4), 2)
-    derivative = lambda row: p(row[None])[0]  # noqa: E731
-    for _ in range(3):
-        derivative = torch.func.jacfwd(derivative)
-    dense = derivative(torch.zeros(3, dtype=torch.float64)) / math.factorial(3)
-    part = homogeneous_parts(p, 4)[-1][3]
-    expected = np.linalg.norm(dense.reshape(2 * 3**left, -1), 2)
-    assert spectral_norm(unfolding(part, 3, left, 3 - left)).item() == pytest.approx(expected, rel=1e-9)
-
-
-def test_multiplicities_count_orderings() -> None:
-    assert multiplicities(2, 3).tolist() == [1, 3, 3, 1]
-    assert multiplicities(4, 5).sum().item() == 4**5
-
-
-@pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
-def test_every_split_between_exact_parts_and_remainder_is_a_bound(degree) -> None:
-    p = random_ladder(3, (4, 5, 4, 3), 2, batch_shape=(2,), seed=degree)
-    output, gradient = taylor_bounds(p, 1.2, degree)
-    origin = torch.zeros(3, dtype=torch.float64)
-    for i in range(2):
-        assert largest_by_ascent(output_norm, p[i], origin, 1.2) <= output[i]
-        assert largest_by_ascent(gradient_norm, p[i], origin, 1.2) <= gradient[i]
-
-
-def test_remainder_bounds_the_parts_it_stands_for() -> None:
-    p = random_ladder(3, (4, 5, 4), 2, batch_shape=(2,))
-    x = torch.nn.functional.normalize(rows(500, 3), dim=-1)
-    parts = homogeneous_parts(p, p.order)[-1]
-    for degree in (1, 2, 3):
-        above = remainder_norms(p, homogeneous_parts(p, degree), degree)
-        assert sorted(above) == list(range(degree + 1, 5))
-        for j, bound in above.items():
-            value = (parts[j] @ x[:, monomials(3, j)].prod(-1).T).norm(dim=-2).amax(-1)
-            assert (value <= part_norm(parts[j], 3, j)).all()
-            assert (part_norm(parts[j], 3, j) <= bound).all()
-    assert remainder_norms(p, homogeneous_parts(p, 4), 4) == {}
-
-
-def test_gated_norm_is_a_bound_below_the_product_of_norms() -> None:
-    Q, V = rows(4, 6, 1), rows(6, 3, 2)
-    x, u = (torch.nn.functional.normalize(rows(2000, k, k), dim=-1) for k in (3, 6))
-    bound = gated_norm(Q, V)
-    assert (((x @ V.T) * u) @ Q.T).norm(dim=-1).max() <= bound
-    assert bound <= torch.linalg.matrix_norm(Q, 2) * V.norm(dim=-1).max() * (1 + 1e-12)
-
-
-def test_exact_degree_keeps_to_its_budget() -> None:
-    p = random_ladder(6, (10, 10, 10), 1)
-    assert exact_degree(p) == 4
-    # Degree 2 of ten units over six inputs takes 10 * 6 * 6 numbers, degree 3 takes 10 * 6 * 21.
-    assert [exact_degree(p, budget) for budget in (1, 359, 360, 1259, 1260)] == [1, 1, 2, 2, 3]
 
 
 def test_chunks_change_nothing(monkeypatch) -> None:

@@ -1,4 +1,4 @@
-"""Choosing settings and comparing models, around `polyladder fit`."""
+"""Choosing settings, around `polyladder fit`."""
 
 import numpy as np
 import polars as pl
@@ -8,7 +8,6 @@ from sklearn.model_selection import KFold, cross_val_score
 from polyladder import LPNNRegressor
 from polyladder.automatic import choose as chosen
 from polyladder.automatic.choose import Trial, choose, first_settings
-from polyladder.automatic.compare import baselines, scores
 from polyladder.tables.features import count_inputs
 
 
@@ -83,28 +82,3 @@ def test_wide_and_long_tables_begin_with_smaller_ladders() -> None:
     assert first_settings(2, classes, "classification", "auto")["solver"] == "alternating"
     _, values = rows(30_000)
     assert first_settings(2, values > 0, "classification", "auto")["solver"] == "adam"
-
-
-def test_baselines_are_scored_on_the_rows_held_out() -> None:
-    X, y = rows(200, categories=3)
-    X = X.with_columns(pl.when(pl.col("a") > 0.9).then(None).otherwise(pl.col("a")).alias("a"))
-    train, test = (X[:150], y[:150]), (X[150:], y[150:])
-    found = {
-        score["model"]: (score, held) for score, held in scores(baselines(5, "regression"), train, test, "regression")
-    }
-    assert list(found) == ["mean", "linear", "cubic ridge", "HistGradientBoosting"]
-    score, held = found["mean"]
-    assert score["rmse"] == pytest.approx(np.sqrt(np.mean((y[150:] - y[:150].mean()) ** 2)))
-    assert held["observed"] == y[150:].tolist()
-    assert found["cubic ridge"][0]["rmse"] < 0.5 * found["linear"][0]["rmse"]
-    labels = np.where(y > 0.2, "p", np.where(y < -0.2, "n", "z"))
-    train, test = (X[:150], labels[:150]), (X[150:], labels[150:])
-    for score, held in scores(baselines(5, "classification"), train, test, "classification"):
-        assert score["error"] == np.mean(np.array(held["predicted"]) != labels[150:])
-        picked = np.array(held["probability"])[np.arange(50), np.searchsorted(["n", "p", "z"], labels[150:])]
-        assert score["log_loss"] == pytest.approx(-np.log(np.clip(picked, 2e-16, 1)).mean(), rel=1e-6)
-
-
-def test_wide_tables_get_ridges_of_lower_degree() -> None:
-    assert "quadratic ridge" in baselines(40, "regression")
-    assert list(baselines(40, "classification")) == ["most frequent", "linear", "HistGradientBoosting"]

@@ -15,11 +15,13 @@ from sklearn.datasets import make_friedman1
 
 from polyladder import LPNNRegressor, load
 
+pytestmark = pytest.mark.slow
+
 MOMENTS = int(os.environ.get("POLYLADDER_INTERRUPTS", "2"))
 """Interrupts for each solver; ten and more make a thorough run."""
 
-PATIENCE = 2.0
-"""Seconds after Ctrl-C within which the command must have ended."""
+PATIENCE = float(os.environ.get("POLYLADDER_PATIENCE", "10"))
+"""Seconds after Ctrl-C within which the command must have ended. On a free machine 2 are enough."""
 
 COMMAND = (sys.executable, "-m", "polyladder")
 
@@ -55,8 +57,7 @@ def test_an_interrupted_fit_leaves_no_file(options: list[str], table: Path, tmp_
         assert code == 130, said
         assert said.endswith("polyladder: interrupted.\n")
         assert "Traceback" not in said
-        # A busy machine stretches every second; the command itself gives up waiting after 1.5.
-        assert seconds < PATIENCE + 1.0
+        assert seconds < PATIENCE
         assert list(tmp_path.iterdir()) == []
 
 

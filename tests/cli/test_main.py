@@ -5,15 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from polyladder import __version__, load
+from polyladder import __version__
 from polyladder.cli.main import app, commands
-
-
-def test_equation_prints_file_and_line() -> None:
-    result = CliRunner().invoke(commands, ["equation", "12"])
-    assert result.exit_code == 0
-    assert "models/merge.py:" in result.stdout
-    assert "merge" in result.stdout
 
 
 def test_a_mistake_is_one_sentence_on_stderr(
@@ -83,19 +76,3 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     writer.stdout.close()
     assert writer.stderr.read() == b""
     assert writer.wait() == 0
-
-
-def test_demo_ends_with_a_model_and_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("polyladder.report.page")
-    monkeypatch.setattr("polyladder.cli.demo.ROWS", 200)
-    monkeypatch.setattr("polyladder.cli.demo.SECONDS", 0.0)
-    result = CliRunner().invoke(commands, ["demo", "--output", str(tmp_path)])
-    assert result.exit_code == 0, result.exception
-    assert "HistGradientBoosting" in result.stdout
-    assert "exact minimum" in result.stdout
-    assert result.stdout.endswith(f"Report: {tmp_path / 'friedman.html'}\n")
-    assert (tmp_path / "friedman.html").is_file()
-    model = load(tmp_path / "friedman.ladder")
-    assert model.n_features_in_ == 10
-    rmse = {score["model"]: score["rmse"] for score in model.card_["scores"]}
-    assert rmse["ladder"] < rmse["linear"] < rmse["mean"]

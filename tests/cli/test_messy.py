@@ -190,9 +190,9 @@ def test_what_cannot_be_fitted_is_said_in_a_sentence(text: str, said: str, tmp_p
 def test_a_target_that_is_not_there(tmp_path: Path) -> None:
     path = write(tmp_path / "t.csv", {**small_table(), "price": ["1", "2"] * 20})
     said = sentence("fit", path, "-t", "prise")
-    assert said == f"--target must name a column of {path}; got 'prise'. Did you mean 'price'?"
+    assert said == f"target must name a column of {path}; got 'prise'. Did you mean 'price'?"
     assert sentence("fit", path, "-t", "zzz").endswith("Its columns are a, b, y, price.")
-    assert sentence("fit", path, "-t", "y", "--drop", "c").startswith("--drop must name a column")
+    assert sentence("fit", path, "-t", "y", "--drop", "c").startswith("drop must name a column")
 
 
 def test_no_file_and_a_folder(tmp_path: Path) -> None:

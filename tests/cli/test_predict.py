@@ -147,30 +147,6 @@ def test_a_bare_polynomial_and_a_damaged_file_are_refused(model: Path, tmp_path:
     assert "there is none" in sentence("predict", tmp_path / "absent.ladder", path)
 
 
-def test_explain_shows_order_terms_strengths_and_an_exact_curve(model: Path, tmp_path: Path) -> None:
-    import json
-
-    shown = run("explain", model).stdout
-    assert shown.startswith("y: a polynomial of order 3 in 2 inputs, fitted to 40 rows.")
-    assert "8 of 10 terms, in scaled inputs." in shown
-    assert "a x b" in shown
-    assert "exact minimum" in shown
-    path = write(tmp_path / "t.csv", small_table())
-    found = json.loads(run("explain", model, path, "--feature", "b", "--terms", 10, "--json").stdout)
-    assert found["formula"][0]["error"] == pytest.approx(0, abs=1e-9)  # all terms together are the polynomial
-    estimator = load(model)
-    curve = found["curve"]
-    medians = np.median(np.array([small_table()["a"], small_table()["b"]], dtype=float), 1)
-    rows = pl.DataFrame({"a": np.full(120, medians[0]), "b": curve["x"]})
-    estimator.set_params(guard=False)
-    assert estimator.predict(rows) == pytest.approx(curve["y"])
-    assert curve["minimum"][1] <= min(curve["y"]) + 1e-9
-    highest, value = curve["maximum"]
-    at = pl.DataFrame({"a": [medians[0]], "b": [highest]})
-    assert estimator.predict(at)[0] == pytest.approx(value)
-    assert "must be a column of numbers; got 'c'. Choose among a, b." in sentence("explain", model, "--feature", "c")
-
-
 def test_text_on_standard_input_may_be_compressed(model: Path) -> None:
     import gzip
 

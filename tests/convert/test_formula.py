@@ -26,7 +26,7 @@ def test_is_the_expansion(order: int) -> None:
     assert isinstance(found, list)
     for expression, f in zip(found, expand(p), strict=True):
         expected = monomials(f)
-        terms = by_exponents(expression, ["x1", "x2"])
+        terms = by_exponents(expression, ["x0", "x1"])
         assert terms.keys() == expected.keys()
         for exponents, value in expected.items():
             assert terms[exponents] == pytest.approx(value, rel=1e-9, abs=1e-13)
@@ -54,7 +54,7 @@ def test_nothing_lost_by_default() -> None:
 def test_rounding(digits: int) -> None:
     p = random_ladder(3, (4, 3), 2)
     exact, short = formula(p), formula(p, digits=digits)
-    names = ["x1", "x2", "x3"]
+    names = ["x0", "x1", "x2"]
     for before, after, error in zip(exact.expressions, short.expressions, short.errors, strict=True):
         old, new = by_exponents(before, names), by_exponents(after, names)
         assert all(new[e] == float(f"{v:.{digits}g}") for e, v in old.items())
@@ -69,7 +69,7 @@ def test_stated_error_holds_on_the_box(prune: float, digits: int | None) -> None
     corners = torch.tensor(list(itertools.product([-1.0, -0.5, 0.0, 0.5, 1.0], repeat=3)), dtype=torch.float64)
     inside = 2 * torch.rand(500, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64) - 1
     x = torch.cat([corners, inside])
-    symbols = sympy.symbols("x1:4")
+    symbols = sympy.symbols("x0:3")
     for j, expression in enumerate(short.expressions):
         shown = sympy.lambdify(symbols, expression, "numpy")(*x.T.numpy())
         worst = (p(x)[:, j] - torch.as_tensor(shown)).abs().max().item()
@@ -80,9 +80,9 @@ def test_stated_error_holds_on_the_box(prune: float, digits: int | None) -> None
 
 def test_pruning_drops_the_smallest_within_the_budget() -> None:
     p = random_ladder(3, (5, 5, 5), 1, seed=3)
-    exact = by_exponents(to_sympy(p), ["x1", "x2", "x3"])
+    exact = by_exponents(to_sympy(p), ["x0", "x1", "x2"])
     short = formula(p, prune=0.3)
-    kept = by_exponents(short.expressions[0], ["x1", "x2", "x3"])
+    kept = by_exponents(short.expressions[0], ["x0", "x1", "x2"])
     dropped = {e: abs(v) for e, v in exact.items() if e not in kept}
     assert len(kept) == short.n_terms[0]
     assert dropped
@@ -105,7 +105,7 @@ def test_exact_zeros_do_not_appear() -> None:
     p = random_ladder(2, (2,), 1)
     p.W[0][:, 1] = 0
     p.V[0][:, 1] = 0
-    assert to_sympy(p).free_symbols == {sympy.Symbol("x1")}
+    assert to_sympy(p).free_symbols == {sympy.Symbol("x0")}
 
 
 def test_float32_is_multiplied_out_in_float64() -> None:
@@ -115,11 +115,11 @@ def test_float32_is_multiplied_out_in_float64() -> None:
 
 def test_reads_well() -> None:
     p = random_ladder(2, (2,), 2).map(torch.ones_like)
-    # (x1 + x2 + 1) (x1 + x2 + 1) twice, plus 1.
+    # (x0 + x1 + 1) (x0 + x1 + 1) twice, plus 1.
     assert str(formula(p, digits=2)).splitlines() == [
-        "y1 = 2.0*x1**2 + 4.0*x1*x2 + 4.0*x1 + 2.0*x2**2 + 4.0*x2 + 3.0",
+        "y1 = 2.0*x0**2 + 4.0*x0*x1 + 4.0*x0 + 2.0*x1**2 + 4.0*x1 + 3.0",
         "    6 terms, within 0 on [-1, 1]^d",
-        "y2 = 2.0*x1**2 + 4.0*x1*x2 + 4.0*x1 + 2.0*x2**2 + 4.0*x2 + 3.0",
+        "y2 = 2.0*x0**2 + 4.0*x0*x1 + 4.0*x0 + 2.0*x1**2 + 4.0*x1 + 3.0",
         "    6 terms, within 0 on [-1, 1]^d",
     ]
 

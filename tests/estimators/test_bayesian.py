@@ -185,6 +185,7 @@ def test_variational_relevance_finds_the_inputs_that_matter() -> None:
     [
         ({"warmup": 100}, "must be left at 'auto' for inference='variational', which draws no chain. Got 100 instead."),
         ({"noise": "student"}, "must be 'auto' or 'gaussian' for inference='variational'"),
+        ({"degrees": 7.0}, "must be left at 4 for inference='variational'"),
         ({"heteroscedastic": True}, "must be False or 'auto' for inference='variational'"),
     ],
 )

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
 from polyladder.tables.features import Features
+
+pytestmark = pytest.mark.checks
 
 ESTIMATORS = [
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polyladder import (
@@ -12,6 +13,8 @@ from polyladder import (
     PolynomialKernelClassifier,
     PolynomialKernelRegressor,
 )
+
+pytestmark = pytest.mark.checks
 
 ESTIMATORS = [
     FeedforwardRegressor(hidden=(8,), dropout=0.0, batch_norm=False, max_iter=25),

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,11 @@ import polars as pl
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.batch import fitting
 from polyladder.estimators.ladder import affordable
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.targets import GUARD
@@ -143,27 +140,6 @@ def test_validation_rows_stop_adam_early() -> None:
 def test_validation_fraction_may_round_to_no_row() -> None:
     model = LPNNRegressor(**ADAM, validation_fraction=0.01).fit(*rows(12))
     assert np.isfinite(model.loss_curve_).all()
-
-
-def test_divergence_is_reported() -> None:
-    X, y = rows()
-    with pytest.raises(ValueError, match=r"Every model diverged\. Lower learning_rate, or use solver='alternating'"):
-        LPNNRegressor(**{**ADAM, "learning_rate": 1e30, "order": 6}).fit(X, y)
-
-
-def test_members_that_diverged_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit_jobs(jobs: Any, progress: Any) -> Any:
-        first, second = fitting.fit_jobs(jobs, progress)
-        return [first, replace(second, diverged=True)]
-
-    monkeypatch.setattr("polyladder.estimators.ensemble.fit_jobs", fit_jobs)
-    X, y = rows()
-    with pytest.warns(ConvergenceWarning, match="1 of 2 models diverged and were left out"):
-        model = LPNNRegressor(**TINY).fit(X, y)
-    assert len(model.members_) == 1
-    monkeypatch.undo()
-    alone = LPNNRegressor(**{**TINY, "n_estimators": 1}).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-9, atol=1e-9)
 
 
 # The polynomial

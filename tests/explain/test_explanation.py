@@ -9,7 +9,7 @@ from scipy import sparse
 
 from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor
 from polyladder.explain.explanation import explain
-from tests.cli.tables import run, sentence
+from tests.cli.tables import sentence
 
 TINY: dict[str, Any] = {"order": 2, "width": 2, "n_estimators": 1, "max_iter": 2, "random_state": 0}
 
@@ -52,18 +52,3 @@ def test_a_whole_formula_is_the_polynomial_in_own_units() -> None:
     assert value == pytest.approx(model.predict(row[None])[0])
     (short,) = explain(model, terms=4).formulas
     assert (len(short.terms), short.own_units, short.total) == (4, False, 10)
-
-
-def test_rows_without_a_target_are_left_out_of_a_page(tmp_path: Path) -> None:
-    """A model of an array, with a card, and a file in which some targets are missing."""
-    from polyladder.automatic.card import make_card
-
-    X, y = rows()
-    model = LPNNRegressor(**TINY).fit(X, y)
-    model.card_ = make_card(model, X, target="y")
-    model.save(tmp_path / "m.ladder")
-    lines = [f"{a},{b},{c},{'' if i % 4 == 0 else t}" for i, ((a, b, c), t) in enumerate(zip(X, y, strict=True))]
-    (tmp_path / "t.csv").write_text("\n".join(["x0,x1,x2,y", *lines]) + "\n")
-    said = run("report", tmp_path / "m.ladder", tmp_path / "t.csv", "-o", tmp_path / "p.html")
-    assert "10 rows have no y: left out." in said.stderr
-    assert (tmp_path / "p.html").stat().st_size > 10_000

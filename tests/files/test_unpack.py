@@ -111,7 +111,7 @@ def test_what_grows_without_measure_is_refused(
     assert len(open_table(tmp_path / "t").whole()) == 0
     monkeypatch.setattr("polyladder.files.unpack.FREE", 2**20)
     said = refusal(tmp_path / "t", packed)
-    assert "must grow at most 1,000-fold when it is decompressed" in said
+    assert "must grow at most 300-fold when it is decompressed" in said
     assert said.endswith("Decompress it yourself if you trust it.")
 
 

@@ -27,7 +27,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 KNOWN = json.loads((FIXTURES / "predictions_0_1.json").read_text(encoding="utf-8"))
 TAGS = ("float", "scalar", "tuple", "dict", "dtype", "scalar type", "random state", "tensor", "array", "text", "module")
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")]
 
 texts = st.sampled_from(
     [

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from polyladder.experiments.engine.store import Store
 from polyladder.experiments.pages.page import html_page, markdown_section
 from tests.experiments.small import CLASSES, filled, small
 from tests.fuzz import fuzz
+
+pytestmark = pytest.mark.slow
 
 NUMBERS = small()
 SHARES = small(CLASSES.replace("splits = 3", "splits = 1"))

@@ -22,6 +22,8 @@ from hypothesis import assume, given
 from polyladder.tables.table_file import open_table
 from tests.fuzz import fuzz
 
+pytestmark = pytest.mark.slow
+
 BLOCKS = st.one_of(st.integers(1, 40), st.sampled_from([100, 1000, 2**20]))
 SEPARATORS = st.sampled_from([",", ";", "\t", "|"])
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])

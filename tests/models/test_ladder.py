@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from polyladder import LPNN, merge, stack
+from polyladder import LPNN, merge
 from tests.ladders import rows
 
 
@@ -57,19 +57,6 @@ def test_equals_a_ladder_of_torch_layers() -> None:
     torch.testing.assert_close(fresh.norms[0].mean, norms[0].running_mean)
 
 
-def test_dropout_has_a_rate_for_every_model() -> None:
-    rates = torch.tensor([0.0, 0.25, 0.9])
-    net = LPNN(2, (50,), 1, dropout=rates, batch_shape=(3,), seed=0)
-    h = torch.ones(3, 50, 400)
-    torch.manual_seed(0)
-    dropped = net.dropout(h.clone())
-    torch.testing.assert_close((dropped == 0).float().mean((1, 2)), rates, atol=0.01, rtol=0)
-    torch.testing.assert_close(dropped.mean((1, 2)), torch.ones(3), atol=0.05, rtol=0)
-    assert torch.equal(dropped[0], h[0])
-    assert torch.equal(net.eval().dropout(h.clone()), h)
-    assert net[2].dropout.rate.item() == pytest.approx(0.9)
-
-
 def test_dropout_leaves_gradients_right() -> None:
     net = LPNN(2, (3, 3), 1, dropout=0.4, dtype=torch.float64, seed=0)
     x = rows(5, 2).requires_grad_()
@@ -102,22 +89,6 @@ def test_compiles() -> None:
     compiled = torch.compile(net, backend="aot_eager", fullgraph=True)
     x = rows(6, 3, dtype=torch.float32)
     torch.testing.assert_close(compiled(x), net(x))
-
-
-def test_slices_are_copies_and_keep_the_mode() -> None:
-    net = LPNN(3, (4,), 1, batch_shape=(3,), seed=0).eval()
-    one = net[1]
-    assert not one.training
-    with torch.no_grad():
-        one.readout.zero_()
-    assert net.readout[1].any()
-    assert one.readout.requires_grad
-    with pytest.raises(IndexError, match="single model"):
-        one[0]
-    with pytest.raises(ValueError, match="one architecture"):
-        stack([one, LPNN(3, (5,), 1)])
-    with pytest.raises(ValueError, match="at least one model"):
-        stack([])
 
 
 def test_seeds() -> None:

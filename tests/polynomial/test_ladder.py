@@ -1,8 +1,7 @@
 import pytest
 import torch
 
-from polyladder import LadderPolynomial, absorb, stack
-from polyladder.polynomial.absorb import append_one
+from polyladder import LadderPolynomial, stack
 from tests.ladders import BATCH_SHAPES, random_ladder, rows
 from tests.oracles import ladder as oracle
 
@@ -71,16 +70,6 @@ def test_dtype_follows_to_and_inputs_follow_the_weights() -> None:
     p = random_ladder().to(torch.float32)
     assert p.dtype == torch.float32
     assert p(rows(2, 3)).dtype == torch.float32
-
-
-@pytest.mark.parametrize("batch_shape", BATCH_SHAPES)
-def test_absorbed_form_is_the_same_function(batch_shape: tuple[int, ...]) -> None:
-    p = random_ladder(batch_shape=batch_shape)
-    absorbed = absorb(p)
-    assert absorbed.hidden == (5, 6)
-    assert not any(t.any() for t in (*absorbed.b, *absorbed.c, absorbed.offset))
-    x = rows(5, 3)
-    torch.testing.assert_close(absorbed(append_one(x)), p(x))
 
 
 def test_repr_says_what_it_is() -> None:

@@ -9,6 +9,8 @@ from polyladder.report.page import embedded, render_report, write_report
 from tests.report import browser as browsers
 from tests.report import models
 
+pytestmark = pytest.mark.slow
+
 REGRESSORS = ("standard", "quantile", "yeo-johnson", "mixed", "unclipped", "posterior")
 CLASSIFIERS = ("two classes", "three classes", "posterior of two classes", "posterior of three classes")
 

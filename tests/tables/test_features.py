@@ -69,14 +69,14 @@ def test_weights_count_rows() -> None:
     X, weight = skewed(n=12), np.array([0, 1, 2, 3, 1, 1, 0, 2, 1, 1, 1, 4.0])
     repeated = np.repeat(X, weight.astype(int), axis=0)
     weighted = Features()
-    weighted.fit_table(read_rows(weighted, X, reset=True), weight)
+    weighted.fit_table(read_rows(weighted, X, categorical=None), weight)
     np.testing.assert_allclose(weighted.transform(X), Features().fit(repeated).transform(X), rtol=1e-12, atol=1e-12)
 
 
 def test_rows_of_weight_zero_do_not_widen_the_range() -> None:
     X, weight = np.array([[0.0], [1.0], [2.0], [100.0]]), np.array([1.0, 0.5, 1.0, 0.0])
     features = Features()
-    features.fit_table(read_rows(features, X, reset=True), weight)
+    features.fit_table(read_rows(features, X, categorical=None), weight)
     np.testing.assert_array_equal(features.transform([[100.0]]), features.transform([[2.0]]))
 
 

@@ -60,7 +60,7 @@ def hessian_vector_product(polynomial: LadderPolynomial, x: Tensor, vector: Tens
     Args:
         polynomial: any ``batch_shape``.
         x: rows. Shape (n, d) or (*batch_shape, n, d).
-        vector: v, one for all rows or one a row. Shape (d,), (n, d) or (*batch_shape, n, d).
+        vector: v, one for all rows or one per row. Shape (d,), (n, d) or (*batch_shape, n, d).
 
     Returns:
         Shape (*batch_shape, n, m, d).

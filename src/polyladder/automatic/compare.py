@@ -71,6 +71,8 @@ class Coded:
         if not self.categorical:
             return table.numbers
         text = np.stack([table.categories[i] for i in self.categorical], 1)
+        # The encoder knows NaN as missing; None would be a category of its own.
+        text[text == np.array(None)] = np.nan
         return np.concatenate([table.numbers, (self.codes.fit(text) if fresh else self.codes).transform(text)], 1)
 
     @property

@@ -156,8 +156,9 @@ def frame_file(frame: Any) -> TableFile:
         if not is_frame(frame):
             raise TypeError(f"table must be a path or a data frame; got {type(frame).__name__}.")
         columns = {name: column.tolist() for name, column in frame_columns(frame)}
-        frame = pl.DataFrame(columns, strict=False, nan_to_null=True)
-    return TableFile("the table", tuple(frame.columns), iter([frame]), "thousands", [])
+        frame = pl.DataFrame(columns, strict=False)
+    # What a file leaves empty is NaN in a frame of numbers.
+    return TableFile("the table", tuple(frame.columns), iter([frame.fill_nan(None)]), "thousands", [])
 
 
 def split_rows(table: TrainingTable, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -22,7 +22,7 @@ def predict(
         Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
     ] = None,
     interval: Annotated[
-        float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold so many percent.")
+        float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold this many percent.")
     ] = None,
     no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,

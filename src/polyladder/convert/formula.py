@@ -122,5 +122,5 @@ def pruned(values: torch.Tensor, budget: float) -> torch.Tensor:
 
 
 def rounded(values: list[float], digits: int | None) -> list[float]:
-    """The values to so many significant digits."""
+    """The values to this many significant digits."""
     return values if digits is None else [float(f"{v:.{digits - 1}e}") for v in values]

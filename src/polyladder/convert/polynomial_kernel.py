@@ -24,7 +24,7 @@ def from_polynomial_kernel(
     Args:
         weights: pi. Shape (*batch_shape, K), or (*batch_shape, m, K) for m outputs that share the directions.
         intercept: lambda, one number or anything that broadcasts to shape (*batch_shape, K).
-        directions: p_k, one a row. Shape (*batch_shape, K, d).
+        directions: p_k, one per row. Shape (*batch_shape, K, d).
         degree: q, at least 1.
 
     Returns:

@@ -46,7 +46,7 @@ class Entry:
         format: how ``readers.py`` reads the files.
         feature_names: d names.
         target_name: name of the target.
-        class_names: one a class, in the order of the codes; empty for regression.
+        class_names: one per class, in the order of the codes; empty for regression.
         positive_label: the label in the file that becomes class 1, all others class 0; None keeps every class.
         seeded_splits: number of published splits drawn from the published seed; 0 for none.
         test_rows: size of the published test set, which is the last rows; 0 for none.

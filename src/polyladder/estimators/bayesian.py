@@ -35,6 +35,9 @@ from polyladder.training.bayes.variational import fit_variational
 from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.growth import Growth
 
+STUDENT_DEGREES = 4.0
+"""Degrees of freedom of ``noise="student"``, by default."""
+
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
 
@@ -97,7 +100,7 @@ class BayesianEstimator(TableEstimator):
         return (width,) * (order - 1)
 
     def _starts(self, rows: Rows, order: int, chains: int, seed: int) -> LadderPolynomial:
-        """Ladders from random weights and a few sweeps of block solves, one a chain."""
+        """Ladders from random weights and a few sweeps of block solves, one per chain."""
         seeds = [seed + i for i in range(chains)]
         start = random_start(rows.z.shape[1], self._hidden(rows, order), rows.outputs, seeds, chains)
         options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
@@ -178,7 +181,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Order of the polynomial: number of layers + 1. "auto" walks up from 2 while WAIC rises; the walk is kept in
         ``growth_``.
     width : int or "auto", default="auto"
-        Units a layer. "auto" is 8, from 4,000 rows on 12.
+        Units per layer. "auto" is 8, from 4,000 rows on 12.
     inference : {"gibbs", "variational"}, default="gibbs"
         "variational" fits independent Gaussian weights by an exact bound and draws from those. It knows one kind of
         noise, Gaussian and the same everywhere, and has no warmup: ``noise="student"``, ``heteroscedastic=True`` and
@@ -222,7 +225,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     order_ : int
         The order used.
     growth_ : Growth
-        With ``order="auto"``: the orders tried and their negative WAIC a row.
+        With ``order="auto"``: the orders tried and their negative WAIC per row.
     features_ : Features
         The transformer in front of the polynomial.
     n_features_in_ : int
@@ -245,7 +248,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         width: int | Literal["auto"] = "auto",
         inference: Literal["gibbs", "variational"] = "gibbs",
         noise: Literal["auto", "student", "gaussian"] = "auto",
-        degrees: float = 4.0,
+        degrees: float = STUDENT_DEGREES,
         heteroscedastic: bool | Literal["auto"] = "auto",
         chains: int = 4,
         warmup: int | Literal["auto"] = "auto",
@@ -288,6 +291,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
                 refuse(self, "warmup", "left at 'auto' for inference='variational', which draws no chain")
             if self.noise == "student":
                 refuse(self, "noise", f"'auto' or 'gaussian' {one_noise}")
+            if self.degrees != STUDENT_DEGREES:
+                refuse(self, "degrees", f"left at {STUDENT_DEGREES:g} {one_noise}")
             if self.heteroscedastic is True:
                 refuse(self, "heteroscedastic", f"False or 'auto' {one_noise}")
 

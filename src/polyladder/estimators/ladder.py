@@ -271,7 +271,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Order of the polynomial: number of layers + 1. "auto" selects, as said above; ``selection_`` tells what was
         tried. Gradient steps (``solver="adam"``, sparse rows) and `BatchedGridSearchCV` take order 6 instead.
     width : int or "auto", default="auto"
-        Units a layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
+        Units per layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
     solver : {"auto", "alternating", "adam"}, default="auto"
         "alternating" solves one block of weights after another exactly; "adam" takes gradient steps on mini-batches.
         "auto" takes the first for the squared loss while no block has more than 4,000 weights and the whole fit costs

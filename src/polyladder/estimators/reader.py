@@ -50,18 +50,14 @@ class Reader:
         if not isinstance(node, dict):
             return node
         match node[TAG]:
-            case "float":
-                return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
+            case "float" | "dtype" | "scalar type":
+                return plain_value(node)
             case "scalar":
                 return self.scalar(node)
             case "tuple":
                 return tuple(self.items(node, depth))
             case "dict":
                 return {checked_key(k): self.value(v, depth + 1) for k, v in node["items"]}
-            case "dtype":
-                return plain_dtype(node["name"])
-            case "scalar type":
-                return plain_dtype(node["name"]).type
             case "random state":
                 # Of the first files. Whatever it holds is left alone but for its tensors, which have to be named.
                 with suppress(Exception):
@@ -166,6 +162,14 @@ def checked_key(value: Any) -> Any:
     if not is_key(value):
         raise ValueError("a key is neither text nor a small integer")
     return value
+
+
+def plain_value(node: dict[str, Any]) -> Any:
+    """A number that JSON has no word for, or a type of numbers."""
+    if node[TAG] == "float":
+        return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
+    found = plain_dtype(node["name"])
+    return found if node[TAG] == "dtype" else found.type
 
 
 def plain_dtype(name: Any) -> np.dtype[Any]:

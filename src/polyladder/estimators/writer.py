@@ -41,7 +41,7 @@ class Writer:
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {TAG: "float", "value": str(value)}
-        if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+        if is_scalar(value):
             return {TAG: "scalar", "dtype": value.dtype.str, "value": self.node(value.item(), where)}
         if isinstance(value, (np.ndarray, Tensor)):
             if id(value) not in self.seen:
@@ -104,6 +104,13 @@ class Writer:
             return {TAG: "module", "class": name, "made": self.node(made, where, depth + 1), "state": state}
         state = {n: self.node(v, f"{where}.{n}", depth + 1) for n, v in content_of(value).items()}
         return {TAG: "object", "class": name, "state": state}
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value is a text, or a number that Python has too, of numpy: an extended float would stay numpy's."""
+    if not isinstance(value, np.generic):
+        return False
+    return value.dtype.kind == "U" or (value.dtype.kind in "biuf" and value.dtype.itemsize <= 8)
 
 
 def is_key(value: object) -> bool:

@@ -160,7 +160,11 @@ def scaled(features: Features, column: Column, x: NDArray[np.float64]) -> NDArra
 
 
 def unscaled(features: Features, column: Column, value: float) -> float:
-    """What `scaled` undoes, for one value."""
+    """What `scaled` undoes, for one value; beyond the training range it is the end of that range."""
+    low, high = scaled(features, column, np.array([column.low, column.high]))
+    # Asked first: beyond what it can reach, a bent transform has no inverse at all.
+    if not low < value < high:
+        return column.low if value <= low else column.high
     table = np.zeros((1, len(features.varying_)))
     table[0, column.at] = value
     table = features.scaler_.inverse_transform(table)

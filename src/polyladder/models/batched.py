@@ -88,7 +88,7 @@ def per_model(name: str, value: float | Tensor, batch_shape: Sequence[int], low:
     tensor = torch.as_tensor(value, dtype=torch.float64)
     if tensor.dim() and tuple(tensor.shape) != tuple(batch_shape):
         raise ValueError(
-            f"{name} must be one number or have shape {tuple(batch_shape)}, one a model; "
+            f"{name} must be one number or have shape {tuple(batch_shape)}, one per model; "
             f"got shape {tuple(tensor.shape)}."
         )
     if tensor.device.type != "meta" and not bool(((tensor >= low) & (tensor < high)).all()):
@@ -110,5 +110,5 @@ def generators(seed: Seeds, batch_shape: Sequence[int]) -> list[torch.Generator 
     else:
         seeds = [int(s) for s in torch.as_tensor(seed).flatten()]
         if len(seeds) != count:
-            raise ValueError(f"seed must be one integer or {count} of them, one a model; got {len(seeds)}.")
+            raise ValueError(f"seed must be one integer or {count} of them, one per model; got {len(seeds)}.")
     return [torch.Generator().manual_seed(s) for s in seeds]

@@ -34,7 +34,7 @@ class FactorizationMachine(BatchedModule):
         out_features: m, the number of outputs.
         order: 2 or 3.
         batch_shape: leading shape of every parameter; () is a single machine.
-        seed: one integer, one a model, or None for torch's global stream. A model's start depends on its own alone.
+        seed: one integer, one per model, or None for torch's global stream. A model's start depends on its own alone.
         dtype: of the parameters.
         device: of the parameters.
 
@@ -125,7 +125,7 @@ def anova_kernel(factors: Tensor, columns: Tensor, order: int) -> Tensor:
     .. math:: A_q = \frac1q \sum_{r=1}^{q} (-1)^{r+1} A_{q-r} P_r, \quad A_0 = 1, \quad P_r = \sum_i (s_i x_i)^r
 
     Args:
-        factors: s, one a row. Shape (B, k, d).
+        factors: s, one per row. Shape (B, k, d).
         columns: x, shared or one set a model, rows last. Shape (d, n) or (B, d, n).
         order: q, at least 1.
 

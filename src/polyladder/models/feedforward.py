@@ -35,9 +35,9 @@ class Feedforward(BatchedModule):
         out_features: m, the number of outputs.
         activation: ``"relu"``, or ``"quadratic"`` for u ** 2.
         batch_norm: whether each activation is followed by batch norm, eq. (11).
-        dropout: rate after each activation, one or one a model. In [0, 1).
+        dropout: rate after each activation, one or one per model. In [0, 1).
         batch_shape: leading shape of every parameter; () is a single network.
-        seed: one integer, one a model, or None for torch's global stream. A model's start depends on its own alone.
+        seed: one integer, one per model, or None for torch's global stream. A model's start depends on its own alone.
         dtype: of the parameters.
         device: of the parameters.
 

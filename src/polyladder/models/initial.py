@@ -17,7 +17,7 @@ def draw_normal(weights: Sequence[tuple[Tensor, float]], batch_shape: Sequence[i
     Args:
         weights: tensors and their standard deviations, drawn in this order. Shapes (*batch_shape, ...).
         batch_shape: of the models.
-        seed: one integer, one a model, or None for torch's global stream.
+        seed: one integer, one per model, or None for torch's global stream.
     """
     if weights[0][0].device.type == "meta":
         return

@@ -31,9 +31,9 @@ class LPNN(BatchedModule):
         out_features: m, the number of outputs.
         gate_bias: whether the gates have intercepts c, started at 1. False gives the paper's literal eq. (7).
         batch_norm: whether each activation is followed by batch norm, eq. (11).
-        dropout: rate after each activation, one or one a model. In [0, 1).
+        dropout: rate after each activation, one or one per model. In [0, 1).
         batch_shape: leading shape of every parameter; () is a single network.
-        seed: one integer, one a model, or None for torch's global stream. A model's start depends on its own alone.
+        seed: one integer, one per model, or None for torch's global stream. A model's start depends on its own alone.
         dtype: of the parameters.
         device: of the parameters.
 

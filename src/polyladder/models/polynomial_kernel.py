@@ -29,16 +29,16 @@ class PolynomialKernel(BatchedModule):
         rank: K, the number of directions.
         out_features: m, the number of outputs.
         degree: q, at least 1.
-        intercept: lambda, or where it starts; one or one a model. With 0 every monomial has degree q.
+        intercept: lambda, or where it starts; one or one per model. With 0 every monomial has degree q.
         learn_intercept: whether lambda is a parameter; otherwise it keeps its value.
         batch_shape: leading shape of every parameter; () is a single network.
-        seed: one integer, one a model, or None for torch's global stream. A model's start depends on its own alone.
+        seed: one integer, one per model, or None for torch's global stream. A model's start depends on its own alone.
         dtype: of the parameters.
         device: of the parameters.
 
     Attributes:
         weights: pi. Shape (*batch_shape, m, K).
-        directions: p, one a row. Shape (*batch_shape, K, d).
+        directions: p, one per row. Shape (*batch_shape, K, d).
         intercept: lambda. Shape batch_shape.
 
     Example:

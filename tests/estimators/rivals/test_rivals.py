@@ -9,7 +9,6 @@ from sklearn.base import clone
 from polyladder import (
     FactorizationMachineClassifier,
     FactorizationMachineRegressor,
-    FeedforwardRegressor,
     LPNNRegressor,
     PolynomialKernelClassifier,
     PolynomialKernelRegressor,
@@ -40,12 +39,6 @@ def test_the_polynomial_is_the_model_and_it_fits(model: Any) -> None:
     z = torch.from_numpy(model.features_.transform(X[150:]))
     np.testing.assert_allclose(model.polynomial_(z)[:, 0].numpy(), model.predict(X[150:]), rtol=1e-6, atol=1e-6)
     assert model.score(X[150:], y[150:]) > 0.95
-
-
-def test_a_quadratic_network_fits_a_quadratic() -> None:
-    X, y = product_rows()
-    model = FeedforwardRegressor(hidden=(16,), activation="quadratic", dropout=0.0, max_iter=200, random_state=0)
-    assert model.fit(X[:150], y[:150]).score(X[150:], y[150:]) > 0.9
 
 
 @pytest.mark.parametrize("multiclass", ["softmax", "ovr"])
@@ -88,19 +81,3 @@ def test_sparse_rows_are_never_made_dense(model: Any, monkeypatch: pytest.Monkey
     fitted = clone(model).fit(X, y)
     assert fitted.score(X, y) > 0.5
     np.testing.assert_allclose(fitted.predict(X.tocsc()), fitted.predict(X), rtol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("rows", "degree", "networks", "directions"), [(50, 2, 4, 16), (50, 3, 4, 10), (4000, 4, 2, 16)]
-)
-def test_kernels_have_as_many_factors_at_every_degree(rows: int, degree: int, networks: int, directions: int) -> None:
-    X, y = product_rows(rows)
-    model = PolynomialKernelRegressor(degree=degree, max_iter=1, random_state=0).fit(X, y)
-    assert model.kernel_.rank == networks * directions
-    assert PolynomialKernelRegressor(degree, rank=3, n_estimators=2, max_iter=1).fit(X, y).kernel_.rank == 6
-
-
-def test_a_rank_that_is_none_is_refused() -> None:
-    X, y = product_rows(20)
-    with pytest.raises(ValueError, match=r"'rank' parameter of PolynomialKernelRegressor must be an int .* or 'auto'"):
-        PolynomialKernelRegressor(rank="many").fit(X, y)

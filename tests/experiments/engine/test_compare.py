@@ -13,7 +13,7 @@ from polyladder.experiments.engine.compare import (
     significantly_better,
 )
 from polyladder.experiments.engine.plan import measurement
-from polyladder.experiments.engine.scores import packed, score, unpacked
+from polyladder.experiments.engine.scores import packed
 from tests.experiments.small import TEXT, filled, small
 
 
@@ -124,11 +124,3 @@ def test_a_table_is_gathered_from_the_settings_that_were_chosen():
     assert comparison.bold == {("diabetes", "LPNN"), ("diabetes", "FM")}
     assert comparison.underlined == {("diabetes", "LPNN")}
     assert compare(d, {}).cells["diabetes", "LPNN"].values == {}
-
-
-def test_scores():
-    assert score("rmse", np.array([1.0, 2.0]), np.array([1.0, 4.0])).value == pytest.approx(math.sqrt(2))
-    assert score("rmse", np.array([1e200, 2.0]), np.array([1.0, 4.0])).value is None
-    result = score("error", np.array([0, 1, 2, 1]), np.array([0, 1, 1, 0]))
-    assert result.value == 0.5
-    assert unpacked(result.more["wrong"], 4).tolist() == [False, False, True, True]

@@ -16,6 +16,8 @@ from polyladder.experiments.pages.render import markdown
 from polyladder.experiments.runners.networks import run_networks
 from tests.experiments.small import TEXT, small
 
+pytestmark = pytest.mark.slow
+
 KILLED = """
 import os, random, signal, sys, time
 from pathlib import Path
@@ -23,6 +25,7 @@ import torch
 from polyladder.experiments.engine.run import run
 from polyladder.experiments.engine.store import Store
 from tests.experiments.small import small
+
 torch.set_num_threads(1)
 folder = Path(sys.argv[1])
 moments = random.Random(0)

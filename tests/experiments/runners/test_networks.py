@@ -5,9 +5,9 @@ import torch
 from polyladder.datasets.dataset import load_dataset
 from polyladder.experiments.engine.plan import measurement
 from polyladder.experiments.runners.networks import build, predicted, prepared, run_networks, widths
-from polyladder.experiments.runners.sources import Fit, fits_of
+from polyladder.experiments.runners.sources import Fit
 from polyladder.experiments.runners.tanh import TanhNetwork
-from tests.experiments.small import CLASSES, TEXT, small
+from tests.experiments.small import CLASSES, small
 
 FAMILIES = {
     "ladder": {"hidden": [3, 4]},
@@ -36,18 +36,6 @@ def test_widths_shrink_from_inputs_to_outputs():
     assert widths({"layers": 4, "shrink": 0.5}, 784, 10) == (397, 204, 107, 58)
     assert widths({"layers": 1, "shrink": 0.3}, 3, 1) == (2,)
     assert widths({"layers": 2, "width": 7}, 3, 1) == (7, 7)
-
-
-def test_the_tanh_network_is_what_it_says():
-    net = TanhNetwork(2, 3, 1, (2,), seed=0)
-    x = torch.randn(4, 2)
-    one = net[1]
-    expected = [
-        sum(one.readout[0, k].item() * np.tanh((one.W[k] @ row + one.b[k]).item()) for k in range(3))
-        + one.offset.item()
-        for row in x
-    ]
-    assert net(x)[1, :, 0].tolist() == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
 def fit(features, target, classes=0):
@@ -81,37 +69,6 @@ def test_predictions_are_in_the_targets_units():
         net.readout.zero_()
         net.offset.fill_(1.0)
     assert predicted(net, table.x, table) == pytest.approx(target[:20].mean() + target[:20].std())
-
-
-def test_folds_are_a_partition_of_the_training_rows_and_leave_test_rows_alone():
-    d = small()
-    comparing = measurement(d, d.columns[0], d.models[0], {}, 1, d.selection)
-    last = fits_of(measurement(d, d.columns[0], d.models[0], {}, 1, None))[0]
-    folds = fits_of(comparing)
-    assert len(folds) == 3
-    assert sorted(np.concatenate([f.test for f in folds])) == sorted(last.train)
-    for f in folds:
-        assert sorted([*f.train, *f.test]) == sorted(last.train)
-        assert not set(f.train) & set(f.test)
-    assert sorted([*last.train, *last.test]) == list(range(442))
-
-
-def test_a_holdout_keeps_the_shares_of_the_classes():
-    text = CLASSES.replace('data = "diabetes"', 'data = "iris"')
-    d = small(text.replace("folds = 3", "holdout = 0.2"))
-    only = fits_of(measurement(d, d.columns[0], d.models[0], {}, 0, d.selection))
-    assert len(only) == 1
-    shares = np.bincount(only[0].target[only[0].test]) / len(only[0].test)
-    whole = np.concatenate([only[0].train, only[0].test])
-    assert shares == pytest.approx(np.bincount(only[0].target[whole]) / len(whole), abs=0.05)
-
-
-def test_a_holdout_of_numbers_is_a_fifth_of_the_training_rows():
-    d = small(TEXT.replace("folds = 3", "holdout = 0.2"))
-    held = fits_of(measurement(d, d.columns[0], d.models[0], {}, 0, d.selection))[0]
-    last = fits_of(measurement(d, d.columns[0], d.models[0], {}, 0, None))[0]
-    assert sorted([*held.train, *held.test]) == sorted(last.train)
-    assert len(held.test) == pytest.approx(0.2 * len(last.train), abs=1)
 
 
 @pytest.mark.parametrize(("data", "model"), [("iris", "FM"), ("iris", "LPNN"), ("breast-cancer", "LPNN")])

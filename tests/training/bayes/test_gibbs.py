@@ -213,8 +213,3 @@ def test_class_numbers_are_checked() -> None:
     x, _ = problem(20)
     with pytest.raises(ValueError, match=r"y must be in 0, ..., 2, one class per output; got 3 to 3"):
         sample_gibbs(random_ladder(d=3, hidden=(2,), m=3), x, torch.full((20,), 3), likelihood="probit")
-
-
-def test_a_gamma_prior_must_be_proper() -> None:
-    with pytest.raises(ValueError, match="positive shape and rate"):
-        GammaPrior(0.0, 1.0)

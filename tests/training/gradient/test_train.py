@@ -4,10 +4,8 @@ import pytest
 import torch
 
 from polyladder import LPNN, stack
-from polyladder.training.gradient.data import checked_data
 from polyladder.training.gradient.model_batch import ModelBatch
-from polyladder.training.gradient.row_stream import RowStream
-from polyladder.training.gradient.train import Adam, spread_settings, train
+from polyladder.training.gradient.train import Adam, train
 from tests.oracles.plain_adam import plain_adam
 
 N, D = 23, 3
@@ -230,28 +228,6 @@ def test_models_that_share_validation_rows_are_measured_as_those_that_do_not():
     assert one.validation_loss.shape == (3, 2)
 
 
-def test_clipping_bounds_each_models_gradient_by_itself():
-    """After one step Adam's first moments are a tenth of the clipped gradients."""
-    x, y = table()
-    nets = grid(batch_norm=False)
-    clip = torch.tensor([0.05, 1e9, 2.0])
-    untouched = grid(batch_norm=False)
-    norms = []
-    for i in range(3):
-        net = untouched[i]
-        (net(x) - 100 * y).square().mean().backward()
-        norms.append(torch.cat([p.grad.flatten() for p in net.parameters()]).norm())
-    assert all(n > 2.0 for n in norms)
-    options = Adam(batch_size=N, clip=clip)
-    problem = checked_data(nets, "squared", x, 100 * y, None, None, None)
-    stream = RowStream(problem.rows, N, [torch.Generator().manual_seed(i) for i in range(3)])
-    fleet = ModelBatch(nets, problem, spread_settings(nets, problem, options, stream), stream)
-    fleet.step(stream.epoch()[0], torch.ones(3, dtype=torch.bool))
-    first = torch.cat(fleet.adam.first, dim=1) / 0.1
-    expected = torch.minimum(torch.stack(norms), clip.double())
-    torch.testing.assert_close(first.norm(dim=1), expected, rtol=1e-9, atol=0)
-
-
 def test_the_cosine_schedule_ends_at_zero_and_starts_at_the_rate():
     """Full batches of a loss whose gradient keeps its sign: Adam then moves by the learning rate itself."""
     x, y = torch.zeros(4, 1, dtype=torch.float64), torch.full((4, 1), 1e6, dtype=torch.float64)
@@ -408,7 +384,7 @@ def bad(**changes):
         ({"sample_weight": torch.ones(3)}, r"sample_weight must have shape \(23,\); got shape \(3,\)"),
         ({"sample_weight": -torch.ones(N)}, "sample_weight must be finite and not negative; got -1 to -1"),
         ({"sample_weight": torch.zeros(N)}, "sample_weight must be positive for some row of every model"),
-        ({"seed": [1, 2]}, "seed must be one integer or 3 of them, one a model; got 2"),
+        ({"seed": [1, 2]}, "seed must be one integer or 3 of them, one per model; got 2"),
         ({"options": Adam(patience=2)}, "patience must come with validation rows; got none"),
         ({"options": Adam(l2=-1.0)}, r"l2 must be in \[0, inf\); got -1"),
         ({"options": Adam(learning_rate=torch.ones(2))}, r"learning_rate must be one number or have shape \(3,\)"),

@@ -453,7 +453,7 @@ def test_auto_for_classes(loss: Any, m: int) -> None:
     [
         ({"alpha": -1.0}, r"alpha must be in \[0, inf\); got -1"),
         ({"alpha": math.nan}, r"alpha must be in \[0, inf\); got nan"),
-        ({"alpha": torch.ones(3)}, r"alpha must be one number or have shape \(2,\), one a model; got shape \(3,\)"),
+        ({"alpha": torch.ones(3)}, r"alpha must be one number or have shape \(2,\), one per model; got shape \(3,\)"),
         ({"alpha": "best"}, "alpha must be a non-negative number, one per model, or 'auto'; got 'best'"),
         ({"noise_inflation": -1.0}, r"noise_inflation must be in \[0, inf\); got -1"),
         ({"loss": "hinge"}, "loss must be one of 'squared', 'logistic', 'softmax'; got 'hinge'"),

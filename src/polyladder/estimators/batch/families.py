@@ -92,6 +92,7 @@ class Ladders:
         """Weights, and states of each row; a solve also holds four widths for each output."""
         below = (inputs, *self.hidden)
         weights = sum(k * (q + inputs + 2) for k, q in zip(self.hidden, below, strict=False))
+        weights += outputs * (below[-1] + 1)
         states = sum(self.hidden)
         return Sizes(weights, states + inputs + outputs, states + 4 * max((*self.hidden, 1)) * outputs)
 
@@ -122,7 +123,7 @@ class Networks:
         raise NotImplementedError("Feed-forward networks have no exact solves.")
 
     def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
-        """Refuse likewise."""
+        """Refuse, for the same reason."""
         raise NotImplementedError("Feed-forward networks have no exact solves.")
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:

@@ -163,7 +163,7 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
 
 
 def transformed(pipeline: Pipeline, setting: dict[str, Any], X: Any, y: Any, heads: dict[str, Any]) -> Any:
-    """What the steps before the last make of the rows; equal steps are fitted once a fold."""
+    """What the steps before the last make of the rows; equal steps are fitted once per fold."""
     last = pipeline.steps[-1][0]
     # All pipelines are clones of one, so their heads differ by the setting alone; a grid repeats its very objects.
     key = f"head {[(name, id(value)) for name, value in setting.items() if name.split('__')[0] != last]}"

@@ -2,7 +2,7 @@
 
 const minus = (text) => text.replaceAll("-", "−");
 
-/** A number to so many significant digits, with thousands marked and never more decimals than they need. */
+/** A number to this many significant digits, with thousands marked and never more decimals than they need. */
 export function format(x, digits = 4) {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";
   const size = Math.abs(x);

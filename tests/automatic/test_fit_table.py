@@ -1,0 +1,96 @@
+"""`fit_table`: what the command `polyladder fit` does, in Python."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from polyladder import BayesianLPNNClassifier, BayesianLPNNRegressor, LPNNClassifier, LPNNRegressor, fit_table
+from polyladder.automatic.choose import Choice
+from polyladder.automatic.fit_table import chosen_estimator, frame_file, read_training_table
+from tests.cli.tables import small_models, small_table, write
+
+__all__ = ["small_models"]
+
+
+def frame(**more: Any) -> pl.DataFrame:
+    return pl.DataFrame({**{name: [*map(float, cells)] for name, cells in small_table().items()}, **more}, strict=False)
+
+
+@pytest.mark.usefixtures(small_models.__name__)
+def test_files_and_frames_of_all_kinds_give_the_same_model(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", small_table())
+    models = [fit_table(table, "y", seconds=0) for table in (str(path), path, frame(), pd.DataFrame(frame().to_dict()))]
+    X = frame().select("a", "b")
+    for model in models:
+        assert isinstance(model, LPNNRegressor)
+        np.testing.assert_allclose(model.predict(X), models[0].predict(X), rtol=1e-9)
+    assert [models[0].card_["source"], models[2].card_["source"]] == [str(path), "the table"]
+
+
+@pytest.mark.usefixtures(small_models.__name__)
+def test_the_card_says_how_good_the_model_is_on_rows_that_it_did_not_see() -> None:
+    said, steps = [], []
+    model = fit_table(frame(), "y", seconds=0, say=said.append, step=steps.append)
+    card = model.card_
+    assert [score["model"] for score in card["scores"]] == ["ladder", "dummy"]
+    assert card["selection"]["held_out"] == len(card["held_out"]["observed"]) == 6
+    assert set(card["held_out"]["observed"]) < set(frame()["y"])
+    assert card["target"] == "y"
+    assert set(card["notes"]) <= set(said)
+    assert steps[-1] == "fitting ladder to all 40 rows"
+    assert "fitting dummy" in steps
+
+
+@pytest.mark.usefixtures(small_models.__name__)
+def test_the_seed_decides_which_rows_are_held_out() -> None:
+    held = [fit_table(frame(), "y", seconds=0, seed=seed).card_["held_out"]["observed"] for seed in (0, 0, 1)]
+    assert held[0] == held[1] != held[2]
+
+
+@pytest.mark.usefixtures(small_models.__name__)
+def test_dates_are_days_in_the_card() -> None:
+    days = [f"2024-{m:02}-{d:02}" for m in (1, 2) for d in range(1, 21)]
+    model = fit_table(frame(day=days), "y", seconds=0)
+    (column,) = [column for column in model.card_["columns"] if column["name"] == "day"]
+    assert (column["unit"], column["date_format"]) == ("days since 1970-01-01", "%Y-%m-%d")
+    assert column["maximum"] - column["minimum"] == 50
+
+
+@pytest.mark.usefixtures(small_models.__name__)
+def test_classes_are_held_out_in_equal_shares() -> None:
+    labels = ["p"] * 20 + ["q"] * 12 + ["r"] * 8
+    held_out = fit_table(frame().with_columns(pl.Series("y", labels)), "y", seconds=0).card_["held_out"]["observed"]
+    assert sorted(held_out) == ["p", "p", "p", "q", "q", "r"]
+
+
+@pytest.mark.parametrize(
+    ("task", "bayesian", "kind"),
+    [
+        ("regression", False, LPNNRegressor),
+        ("classification", False, LPNNClassifier),
+        ("regression", True, BayesianLPNNRegressor),
+        ("classification", True, BayesianLPNNClassifier),
+    ],
+)
+def test_settings_are_taken_as_far_as_the_estimator_has_them(task: str, bayesian: bool, kind: type) -> None:
+    model = chosen_estimator(task, Choice({"order": 3, "width": 7, "solver": "adam"}, (), 40), bayesian)
+    assert type(model) is kind
+    assert (model.order, model.width) == (3, 7)
+    assert ("solver" in model.get_params()) == (not bayesian)
+
+
+def test_frames_are_open_tables() -> None:
+    given = pd.DataFrame({"a": [1.0, np.nan], "b": ["x", None]})
+    file = frame_file(given)
+    assert (file.label, file.names) == ("the table", ("a", "b"))
+    assert file.whole()["a"].to_list() == [1.0, None]
+    assert frame_file(pl.DataFrame({"a": [1]})).whole()["a"].to_list() == [1]
+    empty = pd.DataFrame({"a": np.arange(12.0), "gone": [np.nan] * 12, "y": np.arange(12.0) ** 2})
+    for table in (empty, pl.DataFrame({name: empty[name].to_numpy() for name in empty})):
+        assert "Column 'gone' is empty: left out." in read_training_table(table, "y").notes
+    with pytest.raises(TypeError, match="table must be a path or a data frame; got ndarray"):
+        frame_file(np.ones((2, 2)))

@@ -1,0 +1,95 @@
+"""Rows of a file as a fitted model wants them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from polyladder import LPNNRegressor
+from polyladder.automatic.card import make_card
+from polyladder.automatic.model_rows import file_columns, load_estimator, model_columns, model_rows
+from polyladder.tables.columns import ColumnKind
+from polyladder.tables.table_file import TableFile, open_table
+
+DAYS = "days since 1970-01-01"
+TINY: dict[str, Any] = {"order": 2, "width": 2, "n_estimators": 1, "max_iter": 1, "random_state": 0}
+
+
+def frame(n: int = 20) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    return pl.DataFrame({"a": rng.normal(size=n), "kind": rng.choice(["p", "q"], n), "day": np.arange(n) + 20_000.0})
+
+
+def of_frame() -> LPNNRegressor:
+    model = LPNNRegressor(**TINY).fit(frame(), frame()["a"].to_numpy())
+    model.card_ = make_card(model, frame(), target="y")
+    model.card_["columns"][2]["unit"], model.card_["columns"][2]["date_format"] = DAYS, "%d.%m.%Y"
+    return model
+
+
+def of_array() -> LPNNRegressor:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    return LPNNRegressor(**TINY).fit(X, X[:, 0])
+
+
+def opened(tmp_path: Path, text: str) -> TableFile:
+    (tmp_path / "t.csv").write_text(text)
+    return open_table(tmp_path / "t.csv")
+
+
+def test_the_columns_of_a_model_are_numbers_categories_and_dates() -> None:
+    kinds = (ColumnKind("a", "number"), ColumnKind("kind", "category"), ColumnKind("day", "date", "%d.%m.%Y"))
+    assert model_columns(of_frame()) == kinds
+    assert model_columns(of_array()) == (ColumnKind("x0", "number"), ColumnKind("x1", "number"))
+    X = sparse.csr_matrix(np.eye(5)[:, :3] + 1)
+    thin = LPNNRegressor(**TINY, solver="adam").fit(X, np.arange(5.0))
+    assert model_columns(thin) == tuple(ColumnKind(f"x{i}", "number") for i in range(3))
+
+
+def test_rows_of_a_file_are_those_of_the_frame(tmp_path: Path) -> None:
+    model = of_frame()
+    file = opened(tmp_path, 'more,day,kind,a\nx,04.10.2024,p,"1,000.5"\ny,05.10.2024,,2\n')
+    columns = file_columns(file, model)
+    assert list(columns) == ["a", "kind", "day"]
+    rows = model_rows(file.whole(), columns, file, model)
+    assert rows.columns == ["a", "kind", "day"]
+    assert rows["a"].to_list() == [1000.5, 2.0]
+    assert rows["kind"].to_list() == ["p", None]
+    assert rows["day"].to_list() == [20_000.0, 20_001.0]
+
+
+def test_a_model_of_an_array_takes_columns_as_they_come(tmp_path: Path) -> None:
+    model = of_array()
+    file = opened(tmp_path, "p,q\n1,2\n3,4\n")
+    rows = model_rows(file.whole(), file_columns(file, model), file, model)
+    assert isinstance(rows, np.ndarray)
+    assert rows.tolist() == [[1, 2], [3, 4]]
+    named = opened(tmp_path, "x1,q,x0\n1,2,3\n")
+    assert model_rows(named.whole(), file_columns(named, model), named, model).tolist() == [[3, 1]]
+    with pytest.raises(ValueError, match="must have the 2 columns that the model was fitted to; it lacks 'x0', 'x1'"):
+        file_columns(opened(tmp_path, "p,q,r\n1,2,3\n"), model)
+
+
+def test_columns_that_lack_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"must have the 3 columns that the model was fitted to; it lacks 'kind'\."):
+        file_columns(opened(tmp_path, "a,day,Kind\n1,2,3\n"), of_frame())
+    X = pl.DataFrame({f"c{i}": np.random.default_rng(i).normal(size=9) for i in range(7)})
+    wide = LPNNRegressor(**TINY).fit(X, np.arange(9.0))
+    with pytest.raises(ValueError, match=r"it lacks 'c0', 'c1', 'c2', 'c3', 'c4', \.\.\.\."):
+        file_columns(opened(tmp_path, "a\n1\n"), wide)
+
+
+def test_a_bare_polynomial_is_no_estimator(tmp_path: Path) -> None:
+    model = of_array()
+    model.save(tmp_path / "m.ladder")
+    assert np.array_equal(
+        load_estimator(tmp_path / "m.ladder").predict(np.ones((1, 2))), model.predict(np.ones((1, 2)))
+    )
+    model.polynomial_.save(tmp_path / "p.ladder")
+    with pytest.raises(
+        ValueError, match="must hold a fitted estimator; it holds a polynomial without its preprocessing"
+    ):
+        load_estimator(tmp_path / "p.ladder")

@@ -1,0 +1,100 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polyladder import load
+from polyladder.cli.explain import plot, show_formula, term_words
+from polyladder.explain.terms import Formula, Term
+from tests.cli.tables import run, sentence, small_table, write
+from tests.cli.test_predict import model
+
+__all__ = ["model"]
+
+
+def test_explain_shows_order_terms_strengths_and_an_exact_curve(model: Path, tmp_path: Path) -> None:
+    import json
+
+    shown = run("explain", model).stdout
+    assert shown.startswith("y: a polynomial of order 3 in 2 inputs, fitted to 40 rows.")
+    assert "8 of 10 terms, in scaled inputs." in shown
+    assert "a x b" in shown
+    assert "exact minimum" in shown
+    path = write(tmp_path / "t.csv", small_table())
+    found = json.loads(run("explain", model, path, "--feature", "b", "--terms", 10, "--json").stdout)
+    assert found["formula"][0]["error"] == pytest.approx(0, abs=1e-9)  # all terms together are the polynomial
+    estimator = load(model)
+    curve = found["curve"]
+    medians = np.median(np.array([small_table()["a"], small_table()["b"]], dtype=float), 1)
+    rows = pl.DataFrame({"a": np.full(120, medians[0]), "b": curve["x"]})
+    estimator.set_params(guard=False)
+    assert estimator.predict(rows) == pytest.approx(curve["y"])
+    assert curve["minimum"][1] <= min(curve["y"]) + 1e-9
+    highest, value = curve["maximum"]
+    at = pl.DataFrame({"a": [medians[0]], "b": [highest]})
+    assert estimator.predict(at)[0] == pytest.approx(value)
+    assert "must be a column of numbers; got 'c'. Choose among a, b." in sentence("explain", model, "--feature", "c")
+
+
+def test_rows_to_average_over_are_at_least_two(model: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", small_table(1))
+    assert sentence("explain", model, path) == f"{path} must hold at least 2 rows; got 1."
+
+
+@pytest.mark.parametrize(
+    ("term", "words"),
+    [
+        (Term(1.5, ()), "+ 1.5"),
+        (Term(-0.012345, (("a", 1), ("b (m)", 3))), "- 0.0123 [a] [b (m)]^3"),
+        (Term(123456.0, (("a", 2),)), "+ 1.23e+05 [a]^2"),
+    ],
+)
+def test_a_monomial_as_text(term: Term, words: str) -> None:
+    assert term_words(term) == words
+
+
+def said(show: Any, *arguments: Any) -> str:
+    lines: list[str] = []
+    show(lambda words="", style="": lines.append(words), *arguments)
+    return "\n".join(lines)
+
+
+def test_a_formula_says_how_much_of_it_is_shown() -> None:
+    terms = (Term(1.0, ()), Term(-2.0, (("a", 1),)))
+    shown = said(show_formula, Formula("y", terms, 1234, False, 0.5, 0.25))
+    assert shown == "\ny ~ + 1 - 2 [a]\n  2 of 1,234 terms, in scaled inputs; without the others it is off by 0.25."
+    whole = said(show_formula, Formula("y", terms, 2, True, 0.0, None))
+    assert whole.endswith("2 of 2 terms, in the columns' own units.")
+    assert (
+        said(show_formula, Formula("y", (), 10**6, False, 0.0, None)) == "\ny: 1,000,000 terms, too many to write out."
+    )
+
+
+def dots(lines: list[str]) -> list[tuple[int, int]]:
+    """The dots of a plot as (column, level from the top), read off the braille."""
+    bits = {1: (0, 0), 2: (0, 1), 4: (0, 2), 64: (0, 3), 8: (1, 0), 16: (1, 1), 32: (1, 2), 128: (1, 3)}
+    found = []
+    for k, line in enumerate(lines[:-1]):
+        for j, letter in enumerate(line.partition("┤")[2]):
+            for bit, (right, down) in bits.items():
+                if (ord(letter) - 0x2800) & bit:
+                    found.append((2 * j + right, 4 * k + down))
+    return sorted(found)
+
+
+def test_a_straight_line_is_drawn_from_corner_to_corner() -> None:
+    lines = plot(range(40), list(range(40)), height=10)
+    assert dots(lines) == [(i, 39 - i) for i in range(40)]
+    assert lines[0].startswith("  39 ┤")
+    assert lines[9].startswith("   0 ┤")
+    assert lines[10].split() == ["0", "39"]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_steep_parts_have_no_gaps_and_flat_ones_are_one_line() -> None:
+    found = dots(plot([0, 1, 2, 3], [0.0, 0.0, 1.0, 1.0], height=3))
+    assert {level for column, level in found if column == 2} == set(range(11))
+    assert {level for column, level in found if column == 1} == {11}
+    assert dots(plot([0, 1], [5.0, 5.0], height=2)) == [(0, 0), (1, 0)]

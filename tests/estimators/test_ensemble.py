@@ -1,0 +1,64 @@
+"""What every estimator of several models shares."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from polyladder import LPNNRegressor
+from polyladder.estimators.batch import fitting
+from polyladder.estimators.ensemble import exact_if_affordable
+from polyladder.estimators.rows import Rows
+from polyladder.polynomial.sparse import as_rows
+from tests.estimators.test_ladder import ADAM, TINY, rows
+
+
+def test_divergence_is_reported() -> None:
+    X, y = rows()
+    with pytest.raises(ValueError, match=r"Every model diverged\. Lower learning_rate, or use solver='alternating'"):
+        LPNNRegressor(**{**ADAM, "learning_rate": 1e30, "order": 6}).fit(X, y)
+
+
+def test_members_that_diverged_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit_jobs(jobs: Any, progress: Any) -> Any:
+        first, second = fitting.fit_jobs(jobs, progress)
+        return [first, replace(second, diverged=True)]
+
+    monkeypatch.setattr("polyladder.estimators.ensemble.fit_jobs", fit_jobs)
+    X, y = rows()
+    with pytest.warns(ConvergenceWarning, match="1 of 2 models diverged and were left out"):
+        model = LPNNRegressor(**TINY).fit(X, y)
+    assert len(model.members_) == 1
+    monkeypatch.undo()
+    alone = LPNNRegressor(**{**TINY, "n_estimators": 1}).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), alone.predict(X), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
+@pytest.mark.parametrize("thin", [True, False])
+@pytest.mark.parametrize("affordable", [True, False])
+def test_exact_solves_are_for_affordable_numbers_on_dense_rows(loss: Any, thin: bool, affordable: bool) -> None:
+    z = as_rows(sparse.csr_matrix(np.eye(3))) if thin else torch.eye(3, dtype=torch.float64)
+    table = Rows(z, torch.zeros(3, 1), None, 1, loss)
+    exact = loss == "squared" and not thin and affordable
+    assert exact_if_affordable("auto", table, affordable) == ("alternating" if exact else "adam")
+    for given in ("alternating", "adam"):
+        assert exact_if_affordable(given, table, affordable) == given
+
+
+def test_a_fit_starts_anew_unless_it_is_told_to_go_on() -> None:
+    X, y = rows(40)
+    once = LPNNRegressor(**TINY).fit(X, y)
+    twice = LPNNRegressor(**TINY).fit(X, -y).fit(X, y)
+    np.testing.assert_allclose(twice.predict(X), once.predict(X), rtol=1e-12, atol=1e-12)
+
+
+def test_the_number_of_iterations_is_that_of_the_longest_curve() -> None:
+    X, y = rows(40)
+    model = LPNNRegressor(**{**TINY, "n_estimators": 3, "max_iter": 40, "alpha": 1e-2, "tol": 1e-2}).fit(X, y)
+    assert len(model.loss_curve_) <= model.n_iter_ <= 40
+    assert model.solver_ == "alternating"

@@ -1,0 +1,103 @@
+"""What every estimator shares: rows read, outputs evaluated and shaped, and what is refused on the way."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor
+from polyladder.estimators import table_estimator
+from polyladder.estimators.table_estimator import evaluate
+from polyladder.polynomial.sparse import as_rows
+from tests import ladders
+from tests.estimators.test_ladder import TINY, labels, rows
+
+
+def test_rows_are_evaluated_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, z = ladders.random_ladder(batch_shape=(2,)), ladders.rows(7, 3)
+    sizes = []
+
+    def model(part: torch.Tensor) -> torch.Tensor:
+        sizes.append(len(part))
+        return p(part)
+
+    monkeypatch.setattr(table_estimator, "PREDICT_NUMBERS", 30)
+    found = evaluate(model, z, numbers=10)
+    assert sizes == [3, 3, 1]
+    torch.testing.assert_close(found, p(z))
+    # The states of a ladder, two times 4 + 5 for each row, are counted without being told.
+    torch.testing.assert_close(evaluate(p, z), p(z))
+    torch.testing.assert_close(evaluate(p, as_rows(sparse.csr_matrix(z.numpy()))), p(z))
+    assert evaluate(p, z[:1], numbers=10**9).shape == (2, 1, 2)
+
+
+def test_inputs_are_the_transformed_rows() -> None:
+    X, y = rows(30)
+    model = LPNNRegressor(**TINY).fit(X, y)
+    beyond = np.vstack([X, [[9.0, -9.0, 0.0]]])
+    held = beyond.clip(X.min(0), X.max(0))
+    np.testing.assert_allclose(model.inputs(beyond), (held - X.mean(0)) / X.std(0), rtol=1e-12)
+    thin = LPNNRegressor(**{**TINY, "solver": "adam"}).fit(sparse.csr_matrix(X), y)
+    scaled = thin.inputs(sparse.csr_array(X))
+    np.testing.assert_allclose(scaled.to_dense(), X / np.abs(X).max(0), rtol=1e-12)
+    np.testing.assert_allclose(thin.predict(X), thin.predict(sparse.csr_matrix(X)), rtol=1e-12)
+
+
+def test_nothing_is_read_before_a_fit() -> None:
+    for ask in ("inputs", "read_table", "predict"):
+        with pytest.raises(NotFittedError):
+            getattr(LPNNRegressor(), ask)(np.ones((2, 2)))
+    with pytest.raises(NotFittedError):
+        LPNNRegressor().polynomial_in_original_units()
+    with pytest.raises(AttributeError, match="LPNNClassifier has no attribute 'classes_' before it is fitted"):
+        _ = LPNNClassifier().classes_
+    assert not hasattr(LPNNClassifier(), "classes_")
+
+
+def test_sparse_and_dense_rows_are_not_mixed_up() -> None:
+    X, y = rows(30)
+    dense = LPNNRegressor(**TINY).fit(X, y)
+    with pytest.raises(ValueError, match=r"X must be dense, as it was in fit; got a sparse matrix\."):
+        dense.predict(sparse.csr_matrix(X))
+    with pytest.raises(ValueError, match=r"X must be dense for exact solves; got a sparse matrix\. Use solver='adam'"):
+        LPNNRegressor(**{**TINY, "solver": "alternating"}).fit(sparse.csr_matrix(X), y)
+
+
+def test_a_prediction_that_is_no_number_names_its_row() -> None:
+    X, y = rows(30)
+    model = LPNNRegressor(**TINY, clip=False).fit(X, y)
+    with pytest.raises(ValueError, match=r"Row 2 of X must lie nearer to the training range; .* Use clip=True"):
+        model.predict(np.array([X[0], np.full(3, 1e200), np.full(3, 1e200)]))
+
+
+@pytest.mark.parametrize("Model", [LPNNRegressor, FeedforwardRegressor])
+def test_predictions_have_the_shape_of_the_target(Model: Any) -> None:
+    X, y = rows(30)
+    model = Model(max_iter=1, random_state=0)
+    assert model.fit(X, y).predict(X[:4]).shape == (4,)
+    assert model.fit(X, y[:, None]).predict(X[:4]).shape == (4, 1)
+    assert model.fit(X, np.stack([y, -y], 1)).predict(X[:4]).shape == (4, 2)
+    assert model.__sklearn_tags__().target_tags.multi_output
+
+
+def test_tags_follow_the_parameters() -> None:
+    assert LPNNRegressor(missing="impute").__sklearn_tags__().input_tags.allow_nan
+    assert not LPNNRegressor().__sklearn_tags__().input_tags.allow_nan
+    assert LPNNRegressor(solver="adam").__sklearn_tags__().input_tags.sparse
+    assert not LPNNRegressor(solver="alternating").__sklearn_tags__().input_tags.sparse
+
+
+def test_classes_are_the_most_probable() -> None:
+    X, y = labels(60, ("a", "b", "c"))
+    model = LPNNClassifier(**{**TINY, "max_iter": 2}).fit(X, y)
+    scores, probability = model.decision_function(X), model.predict_proba(X)
+    powers = np.exp(scores - scores.max(1, keepdims=True))
+    np.testing.assert_allclose(probability, powers / powers.sum(1, keepdims=True), rtol=1e-12)
+    assert np.array_equal(model.predict(X), model.classes_[scores.argmax(1)])
+    two = LPNNClassifier(**{**TINY, "max_iter": 2}).fit(X, y == "b")
+    odds = two.decision_function(X)
+    np.testing.assert_allclose(two.predict_proba(X)[:, 1], 1 / (1 + np.exp(-odds)), rtol=1e-12)
+    assert np.array_equal(two.predict(X), odds > 0)

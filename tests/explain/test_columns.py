@@ -1,0 +1,116 @@
+"""The columns of a table as the polynomial sees them, there and back."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polyladder import LPNNRegressor
+from polyladder.explain.columns import (
+    middle,
+    numeric_positions,
+    scaled,
+    table_columns,
+    table_of,
+    typical_inputs,
+    unscaled,
+    values_of,
+)
+from polyladder.tables.describe import describe_columns
+
+TINY: dict[str, Any] = {
+    "order": 2,
+    "width": 2,
+    "n_estimators": 1,
+    "max_iter": 1,
+    "missing": "impute",
+    "random_state": 0,
+}
+
+
+def mixed(n: int = 60) -> pl.DataFrame:
+    """Numbers, a constant, numbers with gaps, and categories with gaps."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(3, 2, n), rng.exponential(1, n)
+    b[::5] = np.nan
+    kind = rng.choice(np.array(["p", "p", "q", None], dtype=object), n)
+    return pl.DataFrame({"a": a, "still": np.full(n, 7.0), "kind": kind, "b": b}, strict=False)
+
+
+def fitted(features: str = "standard") -> tuple[Any, Any, Any]:
+    X = mixed()
+    model = LPNNRegressor(**TINY, features=features).fit(X, X["a"].to_numpy())
+    table = model.read_table(X)
+    return model, table, table_columns(model.features_, describe_columns(table))
+
+
+def test_every_column_knows_its_inputs() -> None:
+    model, _, columns = fitted()
+    assert [column.kind for column in columns] == ["numeric", "constant", "category", "numeric"]
+    out = model.features_.feature_names_out_
+    named = {column.name: [out[i] for i in column.inputs] for column in columns}
+    assert named == {
+        "a": ["a"],
+        "still": [],
+        "kind": ["kind = p", "kind = q", "kind = missing"],
+        "b": ["b", "b is missing"],
+    }
+    assert numeric_positions(model.features_) == [0, 1, 3]
+
+
+def test_columns_are_described_in_their_own_units() -> None:
+    X = mixed()
+    _, _, (a, _, kind, b) = fitted()
+    assert (a.low, a.high, a.fill) == (X["a"].min(), X["a"].max(), pytest.approx(np.median(X["a"])))
+    assert a.typical == pytest.approx(np.median(X["a"]))
+    assert b.fill == pytest.approx(np.nanmedian(X["b"].to_numpy()))
+    assert sum(b.counts) == 48
+    assert kind.typical == "p"
+    assert dict(zip(kind.categories, kind.counts, strict=True)) == {
+        value: float((X["kind"].to_numpy() == value).sum()) for value in ("p", "q", None)
+    }
+
+
+@pytest.mark.parametrize("features", ["standard", "quantile", "yeo-johnson"])
+def test_without_notes_the_typical_value_is_the_one_of_mean_transform(features: str) -> None:
+    model, _, _ = fitted(features)
+    columns = table_columns(model.features_, ())
+    for at, column in ((0, columns[0]), (1, columns[3])):
+        assert column.typical == pytest.approx(middle(model.features_, at))
+        assert column.counts == ()
+        assert scaled(model.features_, column, np.array([column.typical]))[0] == pytest.approx(0, abs=0.02)
+    assert columns[2].typical == "p"
+
+
+@pytest.mark.parametrize("features", ["standard", "quantile", "yeo-johnson"])
+def test_values_go_to_a_table_and_back(features: str) -> None:
+    model, table, columns = fitted(features)
+    values = values_of(model.features_, columns, table)
+    assert len(values) == 60
+    assert values[0][1] is None
+    assert values[0][3] is None
+    again = table_of(model.features_, columns, values)
+    np.testing.assert_array_equal(model.features_.transform_table(again), model.features_.transform_table(table))
+
+
+@pytest.mark.parametrize("features", ["standard", "quantile", "yeo-johnson"])
+def test_scaling_is_the_transform_of_one_column_and_can_be_undone(features: str) -> None:
+    model, table, columns = fitted(features)
+    for column in (columns[0], columns[3]):
+        x = mixed()[column.name].to_numpy()
+        present = ~np.isnan(x)
+        z = scaled(model.features_, column, x[present])
+        np.testing.assert_allclose(z, model.features_.transform_table(table)[present, column.at], rtol=1e-9, atol=1e-9)
+        for value, back in zip(z[:10], x[present][:10], strict=True):
+            assert unscaled(model.features_, column, float(value)) == pytest.approx(back, rel=1e-5, abs=1e-6)
+        assert unscaled(model.features_, column, 1e3) == pytest.approx(column.high, rel=1e-6)
+
+
+def test_the_typical_row_has_medians_and_the_most_frequent_category() -> None:
+    model, _, columns = fitted()
+    X = mixed()
+    row = pl.DataFrame(
+        {"a": [np.median(X["a"])], "still": [7.0], "kind": ["p"], "b": [np.nanmedian(X["b"].to_numpy())]}
+    )
+    np.testing.assert_allclose(typical_inputs(model.features_, columns), model.inputs(row), rtol=1e-9, atol=1e-12)

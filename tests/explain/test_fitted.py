@@ -1,0 +1,98 @@
+"""What is read of a fitted estimator."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sklearn.exceptions import NotFittedError
+
+from polyladder import (
+    BatchedGridSearchCV,
+    BayesianLPNNRegressor,
+    FactorizationMachineRegressor,
+    FeedforwardRegressor,
+    LPNNClassifier,
+    LPNNRegressor,
+    PolynomialKernelRegressor,
+)
+from polyladder.automatic.card import make_card
+from polyladder.explain.fitted import ladders_of, read_model
+from tests.explain.test_explanation import TINY, rows
+
+CHAIN: dict[str, Any] = {"order": 2, "width": 2, "chains": 2, "warmup": 2, "draws": 6, "random_state": 0}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LPNNRegressor(**{**TINY, "n_estimators": 3}, guard=False),
+        FactorizationMachineRegressor(rank=2, max_iter=2, guard=False, random_state=0),
+        PolynomialKernelRegressor(degree=2, rank=2, max_iter=2, guard=False, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_mean_of_the_ladders_is_the_prediction(model: Any) -> None:
+    X, y = rows()
+    model.fit(X, 100 + 30 * y)
+    ladders = ladders_of(model)
+    assert len(ladders.batch_shape) == 1
+    assert not ladders.readout.requires_grad
+    np.testing.assert_allclose(ladders(model.inputs(X)).mean(0)[:, 0], model.predict(X), rtol=1e-8)
+
+
+def test_draws_are_read_in_units_of_the_target() -> None:
+    X, y = rows()
+    model = BayesianLPNNRegressor(**CHAIN).fit(X, 100 + 30 * y)
+    read = read_model(model, X)
+    assert read.posterior is model.posterior_
+    standardized = model.posterior_.weights(model.inputs(X))
+    torch.testing.assert_close(read.ladders(model.inputs(X)), standardized * (30 * y).std() + (100 + 30 * y).mean())
+
+
+def test_names_of_what_is_predicted() -> None:
+    X, y = rows()
+    model = LPNNRegressor(**TINY).fit(X, y)
+    read = read_model(model)
+    assert (read.target_name, read.output_names) == ("prediction", ["prediction"])
+    assert read.posterior is None
+    model.card_ = make_card(model, X, target="price")
+    assert read_model(model).output_names == ["price"]
+    two = read_model(LPNNRegressor(**TINY).fit(X, np.stack([y, -y], 1)))
+    assert two.output_names == ["prediction 1", "prediction 2"]
+    classes = LPNNClassifier(**TINY, solver="alternating")
+    assert read_model(classes.fit(X, y > 0)).output_names == ["log-odds of prediction = True"]
+    assert read_model(classes.fit(X, np.digitize(y, [-0.3, 0.3]))).output_names == [f"score of {i}" for i in range(3)]
+
+
+def test_the_guard_is_read_where_there_is_one() -> None:
+    X, y = rows()
+    span = y.max() - y.min()
+    guarded = read_model(LPNNRegressor(**TINY).fit(X, y)).guard_range
+    assert guarded is not None
+    assert [float(t) for t in guarded] == pytest.approx([y.min() - 0.1 * span, y.max() + 0.1 * span])
+    assert read_model(LPNNRegressor(**TINY, guard=False).fit(X, y)).guard_range is None
+    assert read_model(LPNNClassifier(**TINY, solver="alternating").fit(X, y > 0)).guard_range is None
+
+
+def test_rows_describe_the_columns_where_there_is_no_card() -> None:
+    X, y = rows()
+    model = LPNNRegressor(**TINY).fit(X, y)
+    assert read_model(model).columns[0].counts == ()
+    assert sum(read_model(model, X).columns[0].counts) == 40
+    model.card_ = make_card(model, X, target="y")
+    assert sum(read_model(model, X[:5]).columns[0].counts) == 40
+
+
+def test_of_a_search_the_best_is_read() -> None:
+    X, y = rows()
+    search = BatchedGridSearchCV(LPNNRegressor(**TINY), {"alpha": [0.1, 1.0]}, cv=2).fit(X, y)
+    assert read_model(search).estimator is search.best_estimator_
+
+
+def test_what_has_no_ladder_or_no_fit_is_refused() -> None:
+    X, y = rows()
+    with pytest.raises(TypeError, match="estimator must have a ladder behind it to be read; got FeedforwardRegressor"):
+        ladders_of(FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, y))
+    with pytest.raises(NotFittedError):
+        ladders_of(LPNNRegressor())
