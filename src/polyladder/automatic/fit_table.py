@@ -11,6 +11,7 @@ import numpy as np
 from polyladder.automatic.card import make_card
 from polyladder.automatic.choose import Choice, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
+from polyladder.automatic.selected import effort_for, selection_json
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
@@ -60,7 +61,8 @@ def fit_table(
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
     seconds : float, default=8
-        For choosing settings; 0 takes the usual ones.
+        For choosing. Ladders that are selected (everything but ``bayesian`` and ``solver="adam"``) take a low effort
+        below 2 seconds and a high one from 60 on. The others walk through settings for so long; 0 takes the usual ones.
     seed : int, default=0
         Of the split, the folds and the starts.
     say : callable
@@ -121,22 +123,32 @@ def fit_training_table(
     def tell(trial: Trial, best: Trial) -> None:
         step(f"{setting_words(trial.settings)}: {trial.error:.4g}; best {best.error:.4g}")
 
-    choice = choose(
-        X[train], y[train], task, inputs=inputs, solver=solver, seconds=seconds, random_state=seed, tell=tell
-    )
+    selects = not bayesian and solver != "adam"
+    choice = None
+    if not selects:
+        choice = choose(
+            X[train], y[train], task, inputs=inputs, solver=solver, seconds=seconds, random_state=seed, tell=tell
+        )
+
+    def estimator_to_fit() -> Any:
+        if choice is not None:
+            return chosen_estimator(task, choice, bayesian)
+        kind = LPNNRegressor if task == "regression" else LPNNClassifier
+        return kind(missing="impute", effort=effort_for(seconds), random_state=seed)  # type: ignore[arg-type]
+
     name = "Bayesian ladder" if bayesian else "ladder"
-    models = {name: chosen_estimator(task, choice, bayesian), **baselines(inputs, task)}
+    models = {name: estimator_to_fit(), **baselines(inputs, task)}
     rows = ((X[train], y[train]), (X[test], y[test]))
     judged = list(scores(models, *rows, task, tell=lambda m: step(f"fitting {m}")))
     step(f"fitting {name} to all {len(y):,} rows")
-    estimator = chosen_estimator(task, choice, bayesian).fit(X, y)
+    estimator = estimator_to_fit().fit(X, y)
     card = make_card(
         estimator,
         X,
         target=table.name,
         scores=[score for score, _ in judged],
         held_out=judged[0][1],
-        selection=choice.json() | {"held_out": len(test)},
+        selection=record_of(estimator, choice) | {"held_out": len(test)},
         notes=table.sentences,
         seed=seed,
         source=table.source,
@@ -146,6 +158,17 @@ def fit_training_table(
             column["unit"], column["date_format"] = DAYS, kind.date_format
     estimator.card_ = card
     return estimator
+
+
+def record_of(estimator: Any, choice: Choice | None) -> dict[str, Any]:
+    """How an estimator was chosen, for its card."""
+    if choice is not None:
+        return choice.json()
+    selection = vars(estimator).get("selection_")
+    if selection is not None:
+        return selection_json(selection)
+    sentence = "There are too many rows and classes to select: gradient steps on ladders of the usual order."
+    return {"sentence": sentence, "trials": [], "order_path": [], "order_note": ""}
 
 
 def frame_file(frame: Any) -> TableFile:

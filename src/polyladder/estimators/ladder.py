@@ -20,7 +20,7 @@ from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.select import Options, choose_model
-from polyladder.estimators.support import Support, support
+from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import PREDICT_NUMBERS, ClassPrediction, NumberPrediction, Prepared
 from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.models.batched import stack
@@ -82,15 +82,17 @@ class LadderEstimator(EnsembleEstimator):
         with draft_of(self) as draft:
             draft._check_parameters()
             table, values, weight = draft._read_training(X, y, sample_weight)
-            target = draft._learn_target(values, weight)
             assert isinstance(table, Table)
-            if isinstance(target, ClassTarget) and len(values) * target.outputs > SELECT_SCORES:
+            rows = distinct_rows(table, values, None if weight is None else weight.numpy())
+            # From the different rows, in their own order: then weights and repetitions agree to the last bit.
+            target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
+            if isinstance(target, ClassTarget) and len(rows[1]) * target.outputs > SELECT_SCORES:
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
             else:
-                draft._select(table, values, weight, target)
+                draft._select(*rows, target)
         return self
 
-    def _select(self, table: Table, values: Array, weight: Tensor | None, target: Any) -> None:
+    def _select(self, table: Table, values: Array, weight: Array, target: Any) -> None:
         """Choose features, orders and ridges on rows left out, and keep the weighted sum."""
         effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
         ladders = LadderSettings(
@@ -103,8 +105,7 @@ class LadderEstimator(EnsembleEstimator):
         )
         plain = {"auto": SCALINGS, "piecewise": ("standard",)}.get(self.features, (self.features,))
         options = Options(plain, self.features in ("auto", "piecewise"), self.clip, self.missing, effort, ladders, seed)
-        rows = distinct_rows(table, values, None if weight is None else weight.numpy())
-        chosen = choose_model(*rows, target, options)
+        chosen = choose_model(table, values, weight, target, options)
         names = vars(self).get("feature_names_in_")
         self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
         self.members_: LadderPolynomial = sharing(chosen.members)
@@ -114,11 +115,30 @@ class LadderEstimator(EnsembleEstimator):
         self.selection_: Selection = chosen.selection
         self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
 
+    def _learn_more(self, prepared: Prepared) -> None:
+        """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""
+        rows, before = prepared.rows, self.support_
+        self.support_ = support(self.members_, rows, before)
+        missing, curvature = loss_slopes(rows, mean_output(self.members_, rows.z))
+        weighted = missing if rows.weight is None else missing * rows.weight.unsqueeze(-1)
+        moment = (states(self.members_[:1], rows.z)[0].mT @ weighted) / (curvature * self.support_.count)
+        step = torch.cholesky_solve(moment, self.support_.factor[0])
+        # The model is the mean of its members.
+        scaled = len(self.members_) * step.mT
+        readout, offset = self.members_.readout.clone(), self.members_.offset.clone()
+        readout[0] += scaled[:, :-1]
+        offset[0] += scaled[:, -1]
+        p = self.members_
+        self.members_ = LadderPolynomial(p.W, p.b, p.V, p.c, readout, offset)
+        self._adopt(prepared)
+        self.polynomial_ = sharing(self.target_.in_units(widen(self.members_)))
+
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass of gradient steps over these rows, from where the model is.
 
         The first call fits as `fit` does, to ladders of the usual order where ``order="auto"``. Later calls keep the
-        features' scales and ranges.
+        features' scales and ranges. A model that `fit` has selected takes one Newton step of its first member's readout
+        instead, which counts the rows seen before.
 
         Parameters
         ----------
@@ -133,10 +153,10 @@ class LadderEstimator(EnsembleEstimator):
         if "members_" not in vars(self):
             return super().fit(X, y, sample_weight)
         if "selection_" in vars(self):
-            raise ValueError(
-                "partial_fit must go on from ladders of one order; got a model that was summed from several "
-                "(order='auto'). Give an order before fit."
-            )
+            with draft_of(self, keep_learned=True) as draft:
+                draft._check_parameters()
+                draft._learn_more(draft._prepare_more(X, y, sample_weight))
+            return self
         with draft_of(self, keep_learned=True) as draft:
             draft._check_parameters()
             prepared = draft._prepare_more(X, y, sample_weight)
@@ -246,6 +266,15 @@ def mean_output(members: LadderPolynomial, z: Tensor) -> Tensor:
         h = last_states(members, part)
         found.append((h @ members.readout.mT + members.offset.unsqueeze(-2)).mean(0))
     return torch.cat(found)
+
+
+def loss_slopes(rows: Rows, outputs: Tensor) -> tuple[Tensor, float]:
+    """What the outputs of rows lack, down the loss, and a bound on its curvature. Shape (n, m)."""
+    if rows.loss == "squared":
+        return rows.y - outputs, 1.0
+    if rows.loss == "logistic":
+        return rows.y.double().unsqueeze(-1) - outputs.sigmoid(), 0.25
+    return torch.nn.functional.one_hot(rows.y, rows.outputs).double() - outputs.softmax(-1), 0.5
 
 
 def affordable(width: int, order: int, rows: Rows) -> bool:

@@ -74,8 +74,7 @@ class Selection:
         """What was done, in words."""
         used = sorted((c for c in self.candidates if c.weight > 0), key=lambda c: -c.weight)
         listed = "; ".join(f"{c.weight:.2f} of {c.words}" for c in used) or "nothing beyond the mean"
-        first = {"constant": "A constant won: no column helps to predict. ", "linear": "A linear model won. "}
         return (
-            f"{first.get(self.floor, '')}Stacked from {len(self.candidates)} candidates by their predictions of "
+            f"Stacked from {len(self.candidates)} candidates by their predictions of "
             f"left-out rows among {self.rows:,}: {listed}."
         )

@@ -275,9 +275,7 @@ def equal_block(block: Block, problem: Problem, options: Options, rng: np.random
     """A quadratic kernel of the same inputs, all of which count alike: nothing of it was fitted to the targets."""
     scales = Relevance(first_scales(block.groups, 2), 1.0, 1.0, 2)
     directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng)
-    return Block(
-        block.features, block.columns, block.x, block.groups, scales, directions, directions.along(block.x)
-    )
+    return Block(block.features, block.columns, block.x, block.groups, scales, directions, directions.along(block.x))
 
 
 def scales_of(trial: Trial) -> int:

@@ -109,8 +109,9 @@ def kernel_numbers(problem: Problem, block: Block, degree: int) -> tuple[Trial, 
         phi, problem.y[problem.chosen], problem.weight[problem.chosen], [r * expected for r in RIDGES]
     )
     raw = solve_triangular(factor, fit.coefficients, lower=True, trans="T")
-    zero = np.zeros(problem.y.shape[1])
-    trial = Trial("kernel", block.features, degree, fit.left_out, block, raw, zero, block.columns, ridge=fit.ridge)
+    trial = Trial(
+        "kernel", block.features, degree, fit.left_out, block, raw, fit.offset, block.columns, ridge=fit.ridge
+    )
     return trial, fit
 
 
@@ -120,16 +121,19 @@ def solved_on_all(problem: Problem, trial: Trial) -> Trial:
     if block is None or problem.classes is not None or len(problem.chosen) == len(problem.y):
         return trial
     factor = block.directions.factor(trial.order)
-    m = len(factor)
-    gram, moment = trial.ridge * np.eye(m), np.zeros((m, problem.y.shape[1]))
+    m = len(factor) + 1
+    gram, moment = np.zeros((m, m)), np.zeros((m, problem.y.shape[1]))
     for start in range(0, len(problem.y), CHUNK):
         part = slice(start, start + CHUNK)
         phi = block.directions.features(block.along[part], trial.order, factor)
+        phi = np.concatenate([phi, np.ones((len(phi), 1))], 1)
         weighted = phi * problem.weight[part, None]
         gram += weighted.T @ phi
         moment += weighted.T @ problem.y[part]
-    raw = solve_triangular(factor, np.linalg.solve(gram, moment), lower=True, trans="T")
-    return replace(trial, coefficients=raw)
+    gram[np.diag_indices(m - 1)] += trial.ridge
+    solved = np.linalg.solve(gram, moment)
+    raw = solve_triangular(factor, solved[:-1], lower=True, trans="T")
+    return replace(trial, coefficients=raw, offset=solved[-1])
 
 
 def kernel_classes(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Trial]:
@@ -163,12 +167,9 @@ def folds_of_classes(problem: Problem, phi: Array, ridges: Sequence[float]) -> l
 
 def linear_numbers(problem: Problem, x: Array, features: str) -> Trial:
     """A linear ridge regression on all inputs alike."""
-    rows, weight = x[problem.chosen], problem.weight[problem.chosen]
-    mean = weight @ rows / weight.sum()
-    fit = ridge_regression(rows - mean, problem.y[problem.chosen], weight, LINEAR_RIDGES)
-    offset = -mean @ fit.coefficients
+    fit = ridge_regression(x[problem.chosen], problem.y[problem.chosen], problem.weight[problem.chosen], LINEAR_RIDGES)
     columns = np.arange(x.shape[1])
-    return Trial("linear", features, 1, fit.left_out, None, fit.coefficients, offset, columns)
+    return Trial("linear", features, 1, fit.left_out, None, fit.coefficients, fit.offset, columns)
 
 
 def linear_classes(problem: Problem, x: Array, features: str, ridges: Sequence[float]) -> list[Trial]:

@@ -11,8 +11,37 @@ export function column(spec) {
     made.levels = decode(spec.levels);
     made.mirrored = { knots: made.knots.map((v) => -v).reverse(), levels: made.levels.map((v) => -v).reverse() };
   }
-  made.pieces = made.shape === "quantile" ? quantilePieces(made) : [piece(made, made.low, made.high)];
+  made.pieces = made.shape === "quantile" ? quantilePieces(made) : rampPieces(made);
   return made;
+}
+
+/** The range of a column in pieces between the knots of its ramps; in one piece where it has none. */
+function rampPieces(col) {
+  const whole = piece(col, col.low, col.high);
+  if (!col.ramps) return [whole];
+  const inner = [...new Set([...col.ramps.low, ...col.ramps.high])].filter((t) => t > whole.t0 && t < whole.t1);
+  const ends = [whole.t0, ...inner.sort((a, b) => a - b), whole.t1];
+  const values = ends.map((t) => backward(col, whole, t));
+  return ends.slice(1).map((t1, i) => ({ x0: values[i], x1: values[i + 1], t0: ends[i], t1 }));
+}
+
+/** Write a column's transformed value t, with its ramps, into the row z. */
+export function place(col, z, t) {
+  z[col.at] = t;
+  col.ramps?.at.forEach((k, i) => {
+    const { low, high, mean, scale } = col.ramps;
+    z[k] = (Math.min(Math.max((t - low[i]) / (high[i] - low[i]), 0), 1) - mean[i]) / scale[i];
+  });
+}
+
+/** The derivatives {input: slope} of a column's inputs by its transformed value t; at a knot those to its right. */
+export function inputsAlong(col, t) {
+  const found = new Map([[col.at, 1]]);
+  col.ramps?.at.forEach((k, i) => {
+    const { low, high, scale } = col.ramps;
+    if (t >= low[i] && t < high[i]) found.set(k, 1 / ((high[i] - low[i]) * scale[i]));
+  });
+  return found;
 }
 
 /** The transformed value of a number that is present. */
@@ -78,7 +107,7 @@ export function transform(columns, inputs, values) {
     const x = values[i];
     if (col.kind === "numeric") {
       const gone = Number.isNaN(x);
-      z[col.at] = forward(col, gone ? col.fill : x);
+      place(col, z, forward(col, gone ? col.fill : x));
       if (col.flag !== null) z[col.flag] = gone ? 1 : 0;
     } else if (col.kind === "category" && x >= 0) z[col.at + x] = 1;
   });
@@ -91,7 +120,7 @@ export function replaced(col, z, value) {
   if (col.kind === "category") {
     for (let k = 0; k < col.categories.length; k++) found[col.at + k] = k === value ? 1 : 0;
   } else {
-    found[col.at] = forward(col, value);
+    place(col, found, forward(col, value));
     if (col.flag !== null) found[col.flag] = 0;
   }
   return found;
