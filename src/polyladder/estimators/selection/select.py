@@ -238,7 +238,8 @@ def kernel_block(
     relevance = fit_relevance(
         x[some], problem.y[some], own, degree, weight=problem.weight[some], steps=effort.evidence_steps
     )
-    directions = pick_directions(x[problem.chosen], relevance, own, effort.directions, rng)
+    highest = max(effort.ramp_degrees if name == "piecewise" else effort.degrees)
+    directions = pick_directions(x[problem.chosen], relevance, own, effort.directions, rng, highest)
     return Block(name, columns, x, own, relevance, directions, directions.along(x))
 
 
@@ -265,7 +266,7 @@ def refined(
             start=block.scales,
             steps=options.effort.evidence_steps,
         )
-        directions = pick_directions(block.x[problem.chosen], relevance, block.groups, REFINED_ROWS, rng)
+        directions = pick_directions(block.x[problem.chosen], relevance, block.groups, REFINED_ROWS, rng, degree)
         new = Block(block.features, inputs, block.x, block.groups, relevance, directions, directions.along(block.x))
         found.append(kernel_numbers(problem, new, degree)[0])
     return found
@@ -274,7 +275,7 @@ def refined(
 def equal_block(block: Block, problem: Problem, options: Options, rng: np.random.Generator) -> Block:
     """A quadratic kernel of the same inputs, all of which count alike: nothing of it was fitted to the targets."""
     scales = Relevance(first_scales(block.groups, 2), 1.0, 1.0, 2)
-    directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng)
+    directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng, 2)
     return Block(block.features, block.columns, block.x, block.groups, scales, directions, directions.along(block.x))
 
 

@@ -67,7 +67,7 @@ class Directions:
 
 
 def pick_directions(
-    x: Array, relevance: Relevance, groups: NDArray[np.intp], most: int, rng: np.random.Generator
+    x: Array, relevance: Relevance, groups: NDArray[np.intp], most: int, rng: np.random.Generator, highest: int
 ) -> Directions:
     """Directions through rows that explain the others best, one after another (pivoted Cholesky).
 
@@ -77,11 +77,12 @@ def pick_directions(
         groups: the number of each input's group. Shape (d,).
         most: at most this many.
         rng: picks the rows that are looked at.
+        highest: degree of the kernels over them: a higher one needs more directions.
     """
     pool = x if len(x) <= POOL * most else x[rng.permutation(len(x))[: POOL * most]]
     scales = relevance.scales[groups]
     scaled = pool * scales
-    kernel = (1 + scaled @ scaled.T) ** relevance.degree
+    kernel = (1 + relevance.degree / highest * (scaled @ scaled.T)) ** highest
     chosen = pivots(kernel, most)
     slopes = scaled[chosen] * scales
     return Directions(slopes, pool[chosen] @ slopes.T, relevance.degree)
