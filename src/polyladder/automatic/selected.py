@@ -6,13 +6,13 @@ from typing import Any
 
 from polyladder.estimators.selection.found import Selection
 
-QUICK, LONG = 2.0, 60.0
-"""Seconds below which the effort of a selection is low, and from which on it is high."""
+LONG = 60.0
+"""Seconds from which on the effort of a selection is high."""
 
 
 def effort_for(seconds: float) -> str:
     """The effort that fits a budget of seconds."""
-    return "low" if seconds < QUICK else "high" if seconds >= LONG else "default"
+    return "high" if seconds >= LONG else "default"
 
 
 def selection_json(selection: Selection) -> dict[str, Any]:
