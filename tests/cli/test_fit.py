@@ -50,16 +50,26 @@ def test_a_fit_ends_with_a_table_and_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures(small_models.__name__)
-def test_the_search_tries_settings_and_keeps_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyladder.automatic.choose.SIZES", ((0, 2, 3),))
-    monkeypatch.setattr("polyladder.estimators.ladder.SWEEPS", 2)
+def test_the_command_selects_as_the_estimator_does(tmp_path: Path) -> None:
     path, model = write(tmp_path / "t.csv", small_table(60)), tmp_path / "m.ladder"
-    result = run("fit", path, "-t", "y", "-o", model, "--time-budget", 60)
-    assert "settings by 3-fold cross-validation" in result.stdout
-    card = load(model).card_
-    errors = dict(card["selection"]["order_path"])
-    assert sorted(errors) == [2, 3, 4, 6, 8]
-    assert errors[card["settings"]["order"]] <= min(errors.values()) / 0.97
+    result = run("fit", path, "-t", "y", "-o", model)
+    assert "candidates by their predictions" in " ".join(result.stdout.split())
+    found = load(model)
+    errors = dict(found.card_["selection"]["order_path"])
+    assert set(errors) >= {1, 2, 3, 4, 6, 8}
+    table = read_training_table(str(path), "y")
+    alone = LPNNRegressor(missing="impute", random_state=0).fit(table.columns, table.target)
+    assert alone.selection_ == found.selection_
+
+
+def test_the_first_line_says_where_a_constant_won(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    noise = pl.DataFrame({"a": rng.normal(size=60), "y": rng.choice(["no", "yes"], 60)})
+    path = write(tmp_path / "t.csv", noise)
+    said = run("fit", path, "-t", "y", "-o", tmp_path / "m.ladder").stdout
+    floor = load(tmp_path / "m.ladder").card_["selection"]["floor"]
+    assert floor in ("constant", "linear")
+    assert said.startswith(f"A {floor} model won")
 
 
 @pytest.mark.usefixtures(small_models.__name__)

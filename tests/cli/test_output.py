@@ -77,12 +77,17 @@ def test_a_page_that_fails_leaves_the_old_one(table: Path, monkeypatch: pytest.M
     ],
 )
 def test_sentences_say_what_was_done(table: Path, budget: float, said: str) -> None:
-    shown = " ".join(run("fit", table, "--target", "y", "--time-budget", budget).stdout.split())
+    shown = " ".join(run("fit", table, "--target", "y", "--time-budget", budget, "--solver", "adam").stdout.split())
     assert said in shown
     assert "Chosen among" not in shown
     card = load("t.ladder").card_
     assert card["selection"]["sentence"] in shown
     assert card["selection"]["trials"] == []
+
+
+def test_a_selection_is_said_in_a_sentence(table: Path) -> None:
+    shown = " ".join(run("fit", table, "--target", "y").stdout.split())
+    assert load("t.ladder").card_["selection"]["sentence"] in shown
 
 
 def test_adam_claims_no_estimated_ridge(table: Path) -> None:

@@ -11,6 +11,8 @@ from polyladder.tables.features import Features
 pytestmark = pytest.mark.checks
 
 ESTIMATORS = [
+    LPNNRegressor(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
+    LPNNClassifier(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False),
     LPNNRegressor(order=2, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=12, learning_rate=0.02),
     LPNNClassifier(order=2, width=8, dropout=0.0, max_iter=12, learning_rate=0.02),
@@ -30,6 +32,7 @@ ESTIMATORS = [
     Features(),
     Features("quantile", missing="impute"),
     Features("yeo-johnson", clip=False),
+    Features("piecewise"),
 ]
 
 

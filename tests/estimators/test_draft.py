@@ -106,10 +106,10 @@ def test_a_new_fit_forgets_what_it_does_not_learn_again() -> None:
     import pandas as pd
 
     X, y = table(None, 0)
-    model = LPNNRegressor(order="auto", width=2, n_estimators=1, max_iter=2, random_state=0)
+    model = LPNNRegressor(effort="low", random_state=0)
     model.fit(pd.DataFrame(X, columns=list("abc")), y)
     model.card_ = {"target": "old"}
     model.set_params(order=2).fit(X, y)
     assert "feature_names_in_" not in vars(model)
-    assert "growth_" not in vars(model)
+    assert "selection_" not in vars(model)
     assert model.card_ is None

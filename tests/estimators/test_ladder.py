@@ -103,9 +103,9 @@ def test_verbose_says_what_was_decided_and_why(capsys: pytest.CaptureFixture[str
 
 def test_defaults_of_size() -> None:
     X, y = rows(30)
-    model = LPNNRegressor(max_iter=1, random_state=0).fit(X, y)
+    model = LPNNRegressor(order=6, max_iter=1, random_state=0).fit(X, y)
     assert (model.order_, len(model.members_), model.members_.hidden) == (6, 8, (10,) * 5)
-    classifier = LPNNClassifier(max_iter=1, random_state=0).fit(*labels(30))
+    classifier = LPNNClassifier(order=4, max_iter=1, random_state=0).fit(*labels(30))
     assert (classifier.order_, len(classifier.members_), classifier.members_.hidden) == (4, 8, (10,) * 3)
     adam = LPNNClassifier(max_iter=1, solver="adam", random_state=0).fit(*labels(30))
     assert (adam.order_, len(adam.members_), adam.members_.hidden) == (4, 1, (128,) * 3)
@@ -519,23 +519,30 @@ def test_auto_order_finds_a_cubic() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, size=(100, 2))
     y = X[:, 0] ** 3 - X[:, 0] * X[:, 1] ** 2 + X[:, 1] + 0.05 * rng.normal(size=100)
-    model = LPNNRegressor(order="auto", width=4, n_estimators=2, max_iter=12, random_state=0).fit(X, y)
-    assert model.order_ == model.growth_.order == 3
-    assert model.growth_.orders[:2] == (2, 3)
-    assert len(model.growth_.errors) == len(model.growth_.orders)
-    # Held-out error is in standard units: at order 3 the noise alone is left.
-    assert model.growth_.errors[1] < 2 * 0.05**2 / y.var() < 0.1 * model.growth_.errors[0]
+    model = LPNNRegressor(features="standard", effort="low", random_state=0).fit(X, y)
+    path = dict(model.selection_.order_path)
+    # Error is a share of the variance: at order 3 the noise alone is left.
+    assert path[3] < 2 * 0.05**2 / y.var() < 0.3 * path[2]
+    assert model.selection_.error <= 1.05 * path[3]
+    own = model.polynomial_in_original_units()
+    np.testing.assert_allclose(own(torch.from_numpy(X))[:, 0], model.predict(X), atol=1e-6)
 
 
-def test_auto_order_of_classes() -> None:
-    X, y = labels(40)
-    model = LPNNClassifier(order="auto", width=2, n_estimators=1, solver="alternating", max_iter=2, random_state=0)
-    assert model.fit(X, y).order_ == model.growth_.order
+def test_features_that_are_given_are_kept() -> None:
+    X, y = rows(40)
+    for kind in ("standard", "quantile", "yeo-johnson"):
+        model = LPNNRegressor(features=kind, effort="low", random_state=0).fit(X, y)
+        assert model.features_.kind == kind
+        assert {c.features for c in model.selection_.candidates} == {kind}
+    fixed = LPNNRegressor(order=2, features="piecewise", width=2, n_estimators=1, random_state=0).fit(X, y)
+    assert fixed.features_.ramps_ is not None
+    assert "selection_" not in vars(fixed)
 
 
-def test_auto_order_needs_rows_to_hold_out() -> None:
-    with pytest.raises(ValueError, match=r"order='auto' must have at least 10 rows to hold some out; got 6\."):
-        LPNNRegressor(**{**TINY, "order": "auto"}).fit(*rows(6))
+def test_gradient_steps_take_the_usual_order() -> None:
+    X, y = rows(40)
+    assert LPNNRegressor(solver="adam", width=2, max_iter=1, random_state=0).fit(X, y).order_ == 6
+    assert LPNNClassifier(solver="adam", width=2, max_iter=1, random_state=0).fit(*labels(40)).order_ == 4
 
 
 # Words
@@ -614,7 +621,7 @@ def test_numbers_are_no_classes() -> None:
         ("alpha", float("nan"), "a float in the range [0, inf) or 'auto'"),
         ("alpha", "best", "a float in the range [0, inf) or 'auto'"),
         ("n_estimators", 0, "an int in the range [1, inf) or 'auto'"),
-        ("features", "minmax", "a str among {'standard', 'quantile', 'yeo-johnson'}"),
+        ("features", "minmax", "a str among {'standard', 'quantile', 'yeo-johnson', 'piecewise', 'auto'}"),
         ("missing", "drop", "a str among {'error', 'impute'}"),
         ("max_iter", True, "an int in the range [1, inf) or 'auto'"),
         ("tol", -1e-3, "a float in the range [0, inf)"),

@@ -124,11 +124,11 @@ def test_bayesian_estimators_come_back_too(tmp_path: Path) -> None:
 
 def test_what_was_learned_goes_on_working(tmp_path: Path) -> None:
     X, y = NUMBERS[:, [0, 2]], TARGET
-    model = LPNNRegressor(order="auto", width=2, n_estimators=2, max_iter=1, random_state=np.random.RandomState(3))
+    model = LPNNRegressor(features="standard", effort="low", random_state=np.random.RandomState(3))
     model.fit(X, y)
     model.save(tmp_path / "m.ladder")
     back = load(tmp_path / "m.ladder")
-    assert back.growth_ == model.growth_
+    assert back.selection_ == model.selection_
     assert back.polynomial_ == model.polynomial_
     assert np.array_equal(back.trust(X), model.trust(X))
     assert back.polynomial_in_original_units() == model.polynomial_in_original_units()

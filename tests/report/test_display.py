@@ -95,8 +95,9 @@ def test_predictions_and_residuals(plain):
 def test_order_path(plain):
     model, X, y = plain
     assert plot_order_path(model).lines[0].get_xdata().tolist() == [2, 3, 4]
-    grown = LPNNRegressor(order="auto", width=2, n_estimators=1, max_iter=1, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(plot_order_path(grown).lines[0].get_ydata(), grown.growth_.errors)
+    chosen = LPNNRegressor(effort="low", random_state=0).fit(X, y)
+    drawn = plot_order_path(chosen).lines[0]
+    assert list(zip(drawn.get_xdata(), drawn.get_ydata(), strict=True)) == chosen.selection_.order_path
 
 
 def test_arrays_without_names():

@@ -6,8 +6,9 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtr
 
-from polyladder import jacobian, line_polynomial
+from polyladder import LadderPolynomial, jacobian, line_polynomial
 from polyladder.report.payload import payload
+from polyladder.tables.ramps import Ramps
 from tests.explain.test_columns import with_gaps
 from tests.ladders import random_ladder
 from tests.report.node import run
@@ -36,14 +37,75 @@ def test_ladders_are_evaluated_differentiated_and_sliced(hidden):
     z = torch.tensor([0.3, -1.2, 0.7, 2.0], dtype=torch.float64)
     found = run(
         'import { evaluate, gradient, ladder, line } from "./ladder.js";',
-        "(spec, z) => { const m = ladder(spec);"
-        " return [evaluate(m, z), gradient(m, z, 1), line(m, z, 2)].map((a) => Array.from(a)); }",
+        "(spec, z, base, direction) => { const m = ladder(spec);"
+        " return [evaluate(m, z), gradient(m, z, 1), line(m, base, direction)].map((a) => Array.from(a)); }",
         spec(ladder),
         z.tolist(),
+        *(t.tolist() for t in axis(z, 2)),
     )
     close(found[0], ladder(z.unsqueeze(0)).flatten())
     close(found[1], jacobian(ladder, z.unsqueeze(0))[:, 0, 1].flatten())
     close(found[2], line_polynomial(ladder, *axis(z, 2)).coefficients.flatten())
+
+
+def test_diagonal_layers_and_repeated_gates_are_written_short():
+    slopes, diagonal = torch.randn(1, 3, 2, dtype=torch.float64), torch.randn(1, 3, dtype=torch.float64)
+    gates, ones = torch.randn(1, 3, dtype=torch.float64), torch.ones(1, 1, 3, dtype=torch.float64)
+    full = LadderPolynomial(
+        W=(slopes, torch.diag_embed(diagonal)),
+        b=(gates, diagonal),
+        V=(slopes, slopes),
+        c=(gates, gates),
+        readout=ones,
+        offset=ones[:, 0, :1],
+    )
+    short = torch.cat([slopes.flatten(), gates[0], slopes.flatten(), gates[0], diagonal[0], diagonal[0], torch.ones(4)])
+    described = {**spec(full), "weights": short.tolist(), "diagonal": [False, True], "repeated": [False, True]}
+    z = torch.tensor([[0.4, -1.1]], dtype=torch.float64)
+    base, direction = axis(z[0], 1)
+    found = run(
+        'import { evaluate, gradient, ladder, line } from "./ladder.js";',
+        "(spec, z, base, direction) => { const m = ladder(spec);"
+        " return [evaluate(m, z), gradient(m, z, 0), line(m, base, direction)].map((a) => Array.from(a)); }",
+        described,
+        z[0].tolist(),
+        base.tolist(),
+        direction.tolist(),
+    )
+    close(found[0], full(z).flatten())
+    close(found[1], jacobian(full, z).flatten())
+    close(found[2], line_polynomial(full, base, direction).coefficients.flatten())
+
+
+def test_the_curve_along_ramps_is_that_of_the_features():
+    ladder = random_ladder(4, (3, 3), 1, batch_shape=(1,), seed=2)
+    ramps = Ramps(np.array([0, 0]), np.array([-2.0, 0.5]), np.array([0.5, 2.0]), np.array([0.2, 0.6]), np.ones(2) / 2)
+    column = {"kind": "numeric", "at": 0, "low": -2, "high": 2, "mean": 0, "scale": 1, "clip": True, "flag": None}
+    shown = {name: vars(ramps)[name].tolist() for name in ("low", "high", "mean", "scale")}
+    column["ramps"] = {"at": [2, 3], **shown}
+    t = np.linspace(-2, 2, 401)
+    rows = np.concatenate([t[:, None], np.full((401, 1), 0.3), ramps(t[:, None])], 1)
+    expected = ladder(torch.from_numpy(rows))[0, :, 0].numpy()
+    wanted = float(expected.mean())
+    found, ends, values = run(
+        'import { column } from "./columns.js";\nimport { curve, extremes, solve } from "./curve.js";\n'
+        'import { ladder } from "./ladder.js";',
+        "(spec, col, t, wanted) => { const rule = { task: 'regression', combine: 'mean', guard: null };"
+        " const c = column(col); const along = curve(ladder(spec), rule, [0, 0.3, 0, 0], c, 0);"
+        " return [t.map(along.value), extremes(along, c), solve(along, c, wanted, rule, 0)]; }",
+        spec(ladder),
+        column,
+        t.tolist(),
+        wanted,
+    )
+    close(found, expected)
+    # Between the points of the grid the extremes may lie a little further out, never further in.
+    assert ends["low"]["y"] <= expected.min() + 1e-12
+    assert ends["high"]["y"] >= expected.max() - 1e-12
+    close([ends["low"]["y"], ends["high"]["y"]], [expected.min(), expected.max()], 1e-2)
+    signs = np.flatnonzero(np.diff(np.sign(expected - wanted)))
+    assert len(values) == len(signs) >= 1
+    close(values, t[signs], 0.02)
 
 
 def axis(z, index):
@@ -65,7 +127,7 @@ def test_extremes_and_wanted_values_are_those_of_the_line(index):
         'import { column } from "./columns.js";\nimport { curve, extremes, solve } from "./curve.js";\n'
         'import { ladder } from "./ladder.js";',
         "(spec, z, col, wanted) => { const rule = { task: 'regression', combine: 'mean', guard: null };"
-        " const [c, along] = [column(col), curve(ladder(spec), rule, z, col.at, 0)];"
+        " const c = column(col); const along = curve(ladder(spec), rule, z, c, 0);"
         " return [extremes(along, c), solve(along, c, wanted, rule, 0)]; }",
         spec(ladder),
         z.tolist(),

@@ -15,6 +15,7 @@ from polyladder.automatic.card import HeldOut, Score, make_card
 from polyladder.automatic.choose import Choice, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged
+from polyladder.automatic.selected import effort_for, selection_json
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
@@ -81,8 +82,8 @@ def fit_table(
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
     seconds : float, default=None
-        For the whole run, other models included: what is slow gets fewer rows. 0 chooses and bounds nothing; by default
-        choosing takes 8 seconds, and the rest what it needs.
+        For the whole run, other models included: what is slow gets fewer rows. 0 and the default bound nothing; from 60
+        on the effort of the selection is high.
     compare : bool, default=True
         Whether other models are fitted as well.
     balance : bool, default=False
@@ -202,19 +203,23 @@ def fit_training_table(
         step(f"{setting_words(trial.settings)}: {trial.error:.4g}; best {best.error:.4g}")
 
     (train, answers), unseen = held
-    choice = choose(
-        train,
-        answers,
-        task,
-        inputs=inputs,
-        solver=solver,
-        seconds=CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0,
-        random_state=seed,
-        tell=tell,
-    )
+    choice = None
+    if bayesian or solver == "adam":
+        budget = CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0
+        choice = choose(
+            train, answers, task, inputs=inputs, solver=solver, seconds=budget, random_state=seed, tell=tell
+        )
+
+    def estimator_to_fit() -> Any:
+        if choice is not None:
+            return chosen_estimator(task, choice, bayesian)
+        kind = LPNNRegressor if task == "regression" else LPNNClassifier
+        effort = effort_for(CHOOSING if seconds is None else seconds)
+        return kind(missing="impute", effort=effort, random_state=seed)  # type: ignore[arg-type]
+
     name = "Bayesian ladder" if bayesian else "ladder"
     step(f"fitting {name}")
-    estimator = chosen_estimator(task, choice, bayesian)
+    estimator = estimator_to_fit()
     started = clock.monotonic()
     rows = fit_in_time(
         estimator, train, answers, deadline.left(SHARES["ladder"]), seed, weights(answers, task, balance)
@@ -233,7 +238,7 @@ def fit_training_table(
     again = test is None and rows == len(answers) and deadline.left() > 1.2 * took
     if again:
         step(f"fitting {name} to all {len(y):,} rows")
-        estimator = chosen_estimator(task, choice, bayesian)
+        estimator = estimator_to_fit()
         fit_in_time(estimator, X, y, math.inf, seed, weights(y, task, balance))
         rows = len(y)
     elif test is None:
@@ -243,7 +248,7 @@ def fit_training_table(
         say(notes[-1])
     step("describing the model")
     scored = [first, *others]
-    words = choice.json() | {"held_out": len(unseen[1]), "fitted": rows}
+    words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
     estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
 
@@ -310,6 +315,17 @@ def described(
 def open_file(table: Any) -> TableFile:
     """A path or a data frame as an open table."""
     return open_table(table) if isinstance(table, str | Path) else frame_file(table)
+
+
+def record_of(estimator: Any, choice: Choice | None) -> dict[str, Any]:
+    """How an estimator was chosen, for its card."""
+    if choice is not None:
+        return choice.json()
+    selection = vars(estimator).get("selection_")
+    if selection is not None:
+        return selection_json(selection)
+    sentence = "There are too many rows and classes to select: gradient steps on ladders of the usual order."
+    return {"sentence": sentence, "trials": [], "order_path": [], "order_note": ""}
 
 
 def frame_file(frame: Any) -> TableFile:

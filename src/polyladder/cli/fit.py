@@ -186,6 +186,8 @@ def show_result(estimator: Any) -> None:
 
     console, card = Console(highlight=False), estimator.card_
     selection, ladder = card["selection"], estimator.polynomial_
+    if selection.get("floor"):
+        console.print(f"A {selection['floor']} model won: on rows left out, nothing beyond it helped.", markup=False)
     console.print(score_table(card["scores"], selection["held_out"]))
     if card.get("confusion"):
         console.print(confusion_table(card))

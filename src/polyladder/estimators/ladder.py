@@ -10,36 +10,129 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.batch.families import Ladders
-from polyladder.estimators.batch.fitting import fit_jobs
 from polyladder.estimators.batch.plans import Job, Plan, Usual
-from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.cost import SWEEPS, work_for
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.support import Support, support
-from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, evaluate
+from polyladder.estimators.selection.distinct import distinct_rows
+from polyladder.estimators.selection.effort import EFFORTS
+from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.found import Selection
+from polyladder.estimators.selection.parts import sharing
+from polyladder.estimators.selection.select import Options, choose_model
+from polyladder.estimators.support import Support, states, support
+from polyladder.estimators.table_estimator import PREDICT_NUMBERS, ClassPrediction, NumberPrediction, Prepared
 from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
-from polyladder.polynomial.sparse import is_sparse
+from polyladder.polynomial.rungs import last_states
+from polyladder.polynomial.sparse import is_sparse, row_parts
 from polyladder.polynomial.widen import widen
-from polyladder.training.losses import row_losses
-from polyladder.training.solves.growth import Growth, grow
+from polyladder.tables.features import KINDS
+from polyladder.tables.sparse_features import is_sparse_table
+from polyladder.tables.table import Table
 
 SPARSE_WIDTH = 16
 """Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
 
 
+SELECT_SCORES = 60_000
+"""Rows times classes up to which ``order="auto"`` selects; beyond, gradient steps take ladders of the usual order."""
+
+SCALINGS = ("standard", "yeo-johnson")
+"""What ``features="auto"`` compares, with and without ramps."""
+
+
 class LadderEstimator(EnsembleEstimator):
     """What regression and classification by ladders share."""
+
+    # Files of earlier versions do not hold it.
+    effort: str = "default"
+
+    usual_order: int = 6
+    """The order of ladders that are not selected: by gradient steps, on sparse rows, in `BatchedGridSearchCV`."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to a table.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n, d)
+            Sparse rows stay sparse, and are scaled without being centered; they need gradient steps.
+        y : array-like of shape (n,), or (n, m) for regression on several targets
+        sample_weight : array-like of shape (n,), default=None
+            Whole numbers, up to a mean of 10, count as repetitions of the rows. Of all other weights only the ratios
+            matter.
+
+        Returns
+        -------
+        self
+        """
+        if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
+            return super().fit(X, y, sample_weight)
+        with draft_of(self) as draft:
+            draft._check_parameters()
+            table, values, weight = draft._read_training(X, y, sample_weight)
+            assert isinstance(table, Table)
+            rows = distinct_rows(table, values, None if weight is None else weight.numpy())
+            # From the different rows, in their own order: then weights and repetitions agree to the last bit.
+            target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
+            if isinstance(target, ClassTarget) and len(rows[1]) * target.outputs > SELECT_SCORES:
+                draft._run(draft._open(X, y, sample_weight, {}), "fit")
+            else:
+                draft._select(*rows, target)
+        return self
+
+    def _select(self, table: Table, values: Array, weight: Array, target: Any) -> None:
+        """Choose features, orders and ridges on rows left out, and keep the weighted sum."""
+        effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
+        ladders = LadderSettings(
+            width=10 if self.width == "auto" else int(self.width),
+            per_fold=effort.fold_ladders if self.n_estimators == "auto" else int(self.n_estimators),
+            sweeps=SWEEPS if self.max_iter == "auto" else int(self.max_iter),
+            tolerance=float(self.tol),
+            alpha=self.alpha,
+            seeds=lambda count: seeds_from(seed, count),
+        )
+        plain = {"auto": SCALINGS, "piecewise": ("standard",)}.get(self.features, (self.features,))
+        options = Options(plain, self.features in ("auto", "piecewise"), self.clip, self.missing, effort, ladders, seed)
+        chosen = choose_model(table, values, weight, target, options)
+        names = vars(self).get("feature_names_in_")
+        self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
+        self.members_: LadderPolynomial = sharing(chosen.members)
+        self.polynomial_: LadderPolynomial = sharing(chosen.target.in_units(widen(self.members_)))
+        self.order_ = self.polynomial_.order
+        self.support_: Support = support(self.members_, chosen.rows, None)
+        self.selection_: Selection = chosen.selection
+        self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
+
+    def _learn_more(self, prepared: Prepared) -> None:
+        """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""
+        rows, before = prepared.rows, self.support_
+        self.support_ = support(self.members_, rows, before)
+        missing, curvature = loss_slopes(rows, mean_output(self.members_, rows.z))
+        weighted = missing if rows.weight is None else missing * rows.weight.unsqueeze(-1)
+        moment = (states(self.members_[:1], rows.z)[0].mT @ weighted) / (curvature * self.support_.count)
+        step = torch.cholesky_solve(moment, self.support_.factor[0])
+        # The model is the mean of its members.
+        scaled = len(self.members_) * step.mT
+        readout, offset = self.members_.readout.clone(), self.members_.offset.clone()
+        readout[0] += scaled[:, :-1]
+        offset[0] += scaled[:, -1]
+        p = self.members_
+        self.members_ = LadderPolynomial(p.W, p.b, p.V, p.c, readout, offset)
+        self._adopt(prepared)
+        self.polynomial_ = sharing(self.target_.in_units(widen(self.members_)))
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass of gradient steps over these rows, from where the model is.
 
-        The first call fits as `fit` does. Later calls keep the features' scales and ranges.
+        The first call fits as `fit` does, to ladders of the usual order where ``order="auto"``. Later calls keep the
+        features' scales and ranges. A model that `fit` has selected takes one Newton step of its first member's readout
+        instead, which counts the rows seen before.
 
         Parameters
         ----------
@@ -52,7 +145,12 @@ class LadderEstimator(EnsembleEstimator):
         self
         """
         if "members_" not in vars(self):
-            return self.fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight)
+        if "selection_" in vars(self):
+            with draft_of(self, keep_learned=True) as draft:
+                draft._check_parameters()
+                draft._learn_more(draft._prepare_more(X, y, sample_weight))
+            return self
         with draft_of(self, keep_learned=True) as draft:
             draft._check_parameters()
             prepared = draft._prepare_more(X, y, sample_weight)
@@ -92,12 +190,16 @@ class LadderEstimator(EnsembleEstimator):
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
         check_number(self, "dropout", float, 0.0, below=1.0)
+        check_choice(self, "effort", EFFORTS)
+
+    def _feature_kinds(self) -> tuple[str, ...]:
+        return (*KINDS, "auto")
 
     def _takes_sparse(self) -> bool:
         return bool(self.solver != "alternating")
 
     def _continues(self) -> bool:
-        return bool(self.warm_start) and "members_" in vars(self)
+        return bool(self.warm_start) and "members_" in vars(self) and "selection_" not in vars(self)
 
     def _open(self, X: Any, y: Any, sample_weight: Any, shared: dict[Any, Any]) -> Opened:
         if not self._continues():
@@ -110,9 +212,7 @@ class LadderEstimator(EnsembleEstimator):
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
     def _plans(self, rows: Rows) -> list[Plan]:
-        return self._plans_of_order(rows, self._choose_order(rows))
-
-    def _plans_of_order(self, rows: Rows, order: int) -> list[Plan]:
+        order = self.usual_order if self.order == "auto" else int(self.order)
         models = None if self.n_estimators == "auto" else int(self.n_estimators)
         work = work_for(self.solver, rows, self._width(rows, "alternating"), order, models, self.max_seconds)
         if self.verbose:
@@ -142,71 +242,58 @@ class LadderEstimator(EnsembleEstimator):
             )
         return list(p)
 
-    def _choose_order(self, rows: Rows) -> int:
-        """The order asked for, or the one at which growing ladders stop getting better on held-out rows."""
-        if self.order != "auto":
-            return int(self.order)
-        n = len(rows.z)
-        folds = 5 if n < 5000 else 2
-        if n < 2 * folds:
-            raise ValueError(
-                f"order='auto' must have at least {2 * folds} rows to hold some out; got {n}. Give an order."
-            )
-        seed = seeds_from(self.random_state, 1)[0]
-        fold = torch.randperm(n, generator=torch.Generator().manual_seed(seed)) % folds
-        inside = [rows.take((fold != k).nonzero().squeeze(-1)) for k in range(folds)]
-        outside = [rows.take((fold == k).nonzero().squeeze(-1)) for k in range(folds)]
-
-        def fit(order: int, start: LadderPolynomial | None) -> tuple[LadderPolynomial, float]:
-            plan = self._plans_of_order(rows, order)[0]
-            grown = [] if start is None else [Job(plan, part, p) for part, p in zip(inside, start, strict=True)]
-            jobs = [Job(plan, part) for part in inside] + grown
-            fitted = fit_jobs(jobs, Progress(bool(self.verbose), f"{type(self).__name__} order {order}"))
-            errors = [summed_loss(f.model, out) for f, out in zip(fitted, outside * 2, strict=False)]
-            sums = [sum(errors[k : k + folds]) / n for k in range(0, len(errors), folds)]
-            better = min(range(len(sums)), key=sums.__getitem__)
-            best = fitted[better * folds : (better + 1) * folds]
-            return stack([f.model for f in best]), sums[better]
-
-        self.growth_: Growth = grow(fit, range(2, 10), seed)
-        return self.growth_.order
-
     def _keep(self, models: list[list[LadderPolynomial]], kept: list[int]) -> None:
         if "support_" in vars(self):
-            self.support_: Support = self.support_.select(kept)
+            self.support_ = self.support_.select(kept)
         self.members_ = stack(models[0])
         self.polynomial_ = self.target_.in_units(widen(self.members_))
         self.order_ = self.polynomial_.order
 
     def _evaluate(self, z: Tensor) -> Tensor:
-        # The members side by side: as one wide ladder their weights are mostly zeros.
-        if not self.members_.W or is_sparse(z):
+        if is_sparse(z) or not self.members_.W:
             return super()._evaluate(z)
-        outputs: Tensor = self.target_.in_own_units(Layout.of(self.members_).mean(z))
-        return outputs
+        if "selection_" in vars(self):
+            outputs: Tensor = mean_output(self.members_, z)
+        else:
+            # The members side by side: as one wide ladder their weights are mostly zeros.
+            outputs = Layout.of(self.members_).mean(z)
+        return self.target_.in_own_units(outputs)
 
     def _complete(self, opened: Opened) -> None:
         self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
 
 
-def summed_loss(polynomial: LadderPolynomial, rows: Rows) -> float:
-    """The loss of a ladder on held-out rows, summed over them."""
-    target = rows.y.double().unsqueeze(-1) if rows.loss == "logistic" else rows.y
-    losses = row_losses(rows.loss, evaluate(polynomial, rows.z), target)
-    return float((losses if rows.weight is None else losses * rows.weight).sum())
+def mean_output(members: LadderPolynomial, z: Tensor) -> Tensor:
+    """The mean output of ladders whose units mostly keep to themselves, a chunk of rows at a time. Shape (n, m)."""
+    found = []
+    for part in row_parts(z, max(1, PREDICT_NUMBERS // (4 * len(members) * max(members.hidden)))):
+        h = last_states(members, part)
+        found.append((h @ members.readout.mT + members.offset.unsqueeze(-2)).mean(0))
+    return torch.cat(found)
+
+
+def loss_slopes(rows: Rows, outputs: Tensor) -> tuple[Tensor, float]:
+    """What the outputs of rows lack, down the loss, and a bound on its curvature. Shape (n, m)."""
+    if rows.loss == "squared":
+        return rows.y - outputs, 1.0
+    if rows.loss == "logistic":
+        return rows.y.double().unsqueeze(-1) - outputs.sigmoid(), 0.25
+    return torch.nn.functional.one_hot(rows.y, rows.outputs).double() - outputs.softmax(-1), 0.5
 
 
 class LPNNRegressor(NumberPrediction, LadderEstimator):
     """Ladder polynomial networks for regression.
 
-    Several ladders are fitted from random starts, by exact block solves unless told otherwise, and their mean is kept
-    as one polynomial.
+    By default features, orders and ridge weights are chosen by predictions of rows that were left out: a constant, a
+    linear model, kernels of several orders over plain and piecewise features, and ladders with fitted directions are
+    tried, and their best weighted sum is kept as one polynomial. With an order given, several ladders of that order are
+    fitted from random starts, by exact block solves unless told otherwise, and their mean is kept.
 
     Parameters
     ----------
-    order : int >= 2 or "auto", default=6
-        Order of the polynomial: number of layers + 1. "auto" grows ladders of order 2, 3, ... and keeps the
-        first order that no later one beats by 1 % on held-out rows; the walk is kept in ``growth_``.
+    order : int >= 2 or "auto", default="auto"
+        Order of the polynomial: number of layers + 1. "auto" selects, as said above; ``selection_`` tells what was
+        tried. Gradient steps (``solver="adam"``, sparse rows) and `BatchedGridSearchCV` take order 6 instead.
     width : int or "auto", default="auto"
         Units per layer. "auto" is 10, from 4,000 rows on 12; 128 for Adam.
     solver : {"auto", "alternating", "adam"}, default="auto"
@@ -216,8 +303,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes.
     n_estimators : int or "auto", default="auto"
         Ladders to average. "auto" is 8 for block solves, 4 from 4,000 rows on, and 1 for Adam.
-    features : {"standard", "quantile", "yeo-johnson"}, default="standard"
-        How numeric columns are scaled.
+    features : {"auto", "standard", "quantile", "yeo-johnson", "piecewise"}, default="auto"
+        How numeric columns are scaled. "auto" is chosen with the order; where an order is given it means "standard".
     clip : bool, default=True
         Hold inputs to their training range; outside of it a polynomial grows without bound.
     missing : {"error", "impute"}, default="error"
@@ -238,7 +325,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     validation_fraction : float in [0, 1), default=0
         For Adam: rows held out to keep the best epoch and stop early.
     warm_start : bool, default=False
-        Start from the previous fit.
+        Start from the previous fit; a selection starts anew.
+    effort : {"low", "default", "high"}, default="default"
+        How much work ``order="auto"`` may be: about 2 seconds on a thousand rows, a third of that, or ten times as
+        much.
     random_state : int, RandomState instance or None, default=None
         Seeds of the starts.
     verbose : int, default=0
@@ -254,8 +344,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         The solver that was used.
     order_ : int
         The order of ``polynomial_``.
-    growth_ : Growth
-        With ``order="auto"``: the orders tried and their held-out errors.
+    selection_ : Selection
+        With ``order="auto"``: the candidates, their errors on rows left out, and their weights.
     loss_curve_ : list of float
         Regularized loss after each sweep, or training loss after each epoch, of the first ladder.
     n_iter_ : int
@@ -273,18 +363,18 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     >>> model = LPNNRegressor(random_state=0).fit(X[:200], y[:200])
     >>> bool(model.score(X[200:], y[200:]) > 0.95)
     True
-    >>> model.polynomial_.order
-    6
+    >>> model.selection_.error < 0.05  # of the variance, on rows left out
+    True
     """
 
     def __init__(
         self,
-        order: int | Literal["auto"] = 6,
+        order: int | Literal["auto"] = "auto",
         width: int | Literal["auto"] = "auto",
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] = "auto",
         clip: bool = True,
         missing: Literal["error", "impute"] = "error",
         guard: bool = True,
@@ -297,6 +387,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         batch_size: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.0,
         warm_start: bool = False,
+        effort: Literal["low", "default", "high"] = "default",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -318,6 +409,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         self.batch_size = batch_size
         self.validation_fraction = validation_fraction
         self.warm_start = warm_start
+        self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
 
@@ -325,8 +417,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
 class LPNNClassifier(ClassPrediction, LadderEstimator):
     """Ladder polynomial networks for classification: logistic with two classes, softmax with several.
 
-    Parameters are those of `LPNNRegressor`, except that ``order`` is 4 and there is no guard. Block solves lower the
-    loss through quadratic upper bounds, monotonically.
+    Parameters are those of `LPNNRegressor`; there is no guard. ``order="auto"`` selects up to 60,000 rows times
+    classes. Beyond, the usual order is 4. Block solves lower the loss through quadratic upper bounds, monotonically.
 
     Attributes
     ----------
@@ -340,19 +432,21 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
     >>> from sklearn.datasets import load_iris
     >>> from polyladder import LPNNClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = LPNNClassifier(width=16, max_iter=30, random_state=0).fit(X[::2], y[::2])
+    >>> model = LPNNClassifier(random_state=0).fit(X[::2], y[::2])
     >>> bool(model.score(X[1::2], y[1::2]) > 0.9)
     True
     """
 
+    usual_order = 4
+
     def __init__(
         self,
-        order: int | Literal["auto"] = 4,
+        order: int | Literal["auto"] = "auto",
         width: int | Literal["auto"] = "auto",
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] = "auto",
         clip: bool = True,
         missing: Literal["error", "impute"] = "error",
         max_iter: int | Literal["auto"] = "auto",
@@ -364,6 +458,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         batch_size: int | Literal["auto"] = "auto",
         validation_fraction: float = 0.0,
         warm_start: bool = False,
+        effort: Literal["low", "default", "high"] = "default",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -384,6 +479,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         self.batch_size = batch_size
         self.validation_fraction = validation_fraction
         self.warm_start = warm_start
+        self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
 

@@ -10,6 +10,7 @@ from polyladder.estimators.first_files import OLD_NAMES
 CLASSES = {
     "BayesianLPNNClassifier": "polyladder.estimators.bayesian",
     "BayesianLPNNRegressor": "polyladder.estimators.bayesian",
+    "Candidate": "polyladder.estimators.selection.found",
     "ClassTarget": "polyladder.estimators.targets",
     "Diagnostics": "polyladder.estimators.posterior",
     "FactorizationMachine": "polyladder.models.factorization_machine",
@@ -28,6 +29,8 @@ CLASSES = {
     "PolynomialKernelClassifier": "polyladder.estimators.rivals.polynomial_kernel",
     "PolynomialKernelRegressor": "polyladder.estimators.rivals.polynomial_kernel",
     "Posterior": "polyladder.estimators.posterior",
+    "Ramps": "polyladder.tables.ramps",
+    "Selection": "polyladder.estimators.selection.found",
     "SparseFeatures": "polyladder.tables.sparse_features",
     "Support": "polyladder.estimators.support",
     "sklearn.LabelEncoder": "sklearn.preprocessing",

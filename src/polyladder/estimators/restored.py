@@ -14,6 +14,7 @@ from polyladder.estimators.table_estimator import ClassPrediction, TableEstimato
 from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.features import KINDS, Features
+from polyladder.tables.ramps import Ramps
 from polyladder.tables.sparse_features import SparseFeatures
 from polyladder.tables.table import Table
 
@@ -104,6 +105,7 @@ def check_table_features(features: Features) -> int:
     require(kept.tolist() == [numeric[i] for i in varying], "kept_ are not the columns that vary")
     for name in ("low_", "high_"):
         check_shape(name, vars(features)[name], (len(numeric),))
+    check_ramps(features.ramps_, len(varying))
     kinds = {
         "imputer_": (type(None), find_class("sklearn.SimpleImputer")),
         "shaper_": (type(None), *map(find_class, ("sklearn.PowerTransformer", "sklearn.QuantileTransformer"))),
@@ -118,6 +120,18 @@ def check_table_features(features: Features) -> int:
     known = check_encoder(features.encoder_, len(encoded)) if encoded else []
     check_transformed(features, numeric, dict(zip(encoded, known, strict=True)))
     return len(names)
+
+
+def check_ramps(ramps: Any, columns: int) -> None:
+    """Refuse ramps over other columns than those that vary."""
+    if ramps is None:
+        return
+    require(type(ramps) is Ramps, f"ramps_ is a {type(ramps).__name__}")
+    count = np.size(ramps.column)
+    check_shape("column", ramps.column, (count,), whole=True)
+    require(all(0 <= j < columns for j in ramps.column.tolist()), "ramps lie outside of the table")
+    for name in ("low", "high", "mean", "scale"):
+        check_shape(name, vars(ramps)[name], (count,))
 
 
 def check_encoder(encoder: Any, columns: int) -> list[Any]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.layout import Layout
+from polyladder.polynomial.rungs import last_states
 from polyladder.polynomial.sparse import is_sparse, row_parts, take_rows
 from polyladder.training.solves.cholesky import cholesky
 
@@ -59,8 +59,5 @@ def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Su
 
 def states(members: LadderPolynomial, z: Tensor) -> Tensor:
     """[h^L, 1] of each row. Shape (members, n, k + 1)."""
-    if members.W and not is_sparse(z):
-        h = torch.cat([part.clone() for _, part in Layout.of(members).last_states(z)], -1).mT
-    else:
-        h = members.hidden_states(z)[-1].expand(len(members), -1, -1)
+    h = (members.hidden_states(z)[-1] if is_sparse(z) else last_states(members, z)).expand(len(members), -1, -1)
     return torch.cat([h, h.new_ones(*h.shape[:-1], 1)], -1)

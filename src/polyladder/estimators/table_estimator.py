@@ -145,15 +145,19 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         save(self, path)
 
     def _check_parameters(self) -> None:
-        check_choice(self, "features", KINDS)
+        check_choice(self, "features", self._feature_kinds())
         check_choice(self, "missing", ("error", "impute"))
+
+    def _feature_kinds(self) -> tuple[str, ...]:
+        """What ``features`` may be."""
+        return KINDS
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """Check and read training data; learn the features and how targets are coded."""
         table, values, weight = self._read_training(X, y, sample_weight)
         features: Any = SparseFeatures(self.clip)
         if isinstance(table, Table):
-            features = Features(self.features, self.clip, self.missing)
+            features = Features("standard" if self.features == "auto" else self.features, self.clip, self.missing)
         features.fit_table(table, None if weight is None else weight.numpy())
         target = self._learn_target(values, weight)
         rows = coded_rows(features, target, table, values, weight)

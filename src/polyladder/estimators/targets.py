@@ -33,6 +33,7 @@ class NumberTarget:
         low: smallest training target.
         high: largest training target.
         flat: whether the target was given as (n,), so that predictions are.
+        margin: how far beyond the range of the training targets a guarded prediction may go, relative to that range.
     """
 
     mean: Tensor
@@ -40,6 +41,7 @@ class NumberTarget:
     low: Tensor
     high: Tensor
     flat: bool
+    margin: float = GUARD
 
     @classmethod
     def learn(cls, values: Array, weight: Tensor | None) -> Self:
@@ -69,7 +71,7 @@ class NumberTarget:
     @property
     def guard_range(self) -> tuple[Tensor, Tensor]:
         """The range that guarded predictions are held to. Shapes (m,)."""
-        margin = GUARD * (self.high - self.low)
+        margin = self.margin * (self.high - self.low)
         return self.low - margin, self.high + margin
 
     def encode(self, values: Array) -> Tensor:
@@ -144,7 +146,7 @@ class ClassTarget:
         return ladder
 
     def in_own_units(self, outputs: Tensor) -> Tensor:
-        """Likewise."""
+        """Scores as they are."""
         return outputs
 
 

@@ -30,6 +30,7 @@ class Column:
         flag: transformed feature that says "is missing", or None.
         edges: of the histogram's bars; empty where the density is not known.
         counts: of rows in each bar, or in each category; empty where they are not known.
+        ramps: transformed features that are ramps of the column.
     """
 
     name: str
@@ -44,12 +45,13 @@ class Column:
     flag: int | None = None
     edges: tuple[float, ...] = ()
     counts: tuple[float, ...] = ()
+    ramps: tuple[int, ...] = ()
 
     @property
     def inputs(self) -> list[int]:
         """The transformed features that the column becomes."""
         count = {"numeric": 1, "category": len(self.categories), "constant": 0}[self.kind]
-        return [*range(self.at, self.at + count), *([] if self.flag is None else [self.flag])]
+        return [*range(self.at, self.at + count), *([] if self.flag is None else [self.flag]), *self.ramps]
 
 
 def table_columns(features: Features, notes: Sequence[Mapping[str, Any]]) -> list[Column]:
@@ -91,6 +93,8 @@ def numeric_column(
     median = note.get("median")
     typical = middle(features, at) if median is None else float(median)
     density = note.get("density", {})
+    first = len(features.feature_names_out_) - (0 if features.ramps_ is None else len(features.ramps_.column))
+    own = () if features.ramps_ is None else np.flatnonzero(features.ramps_.column == at)
     return Column(
         name,
         "numeric",
@@ -103,6 +107,7 @@ def numeric_column(
         flag=flag,
         edges=tuple(density.get("edges", ())),
         counts=tuple(float(c) for c in density.get("counts", ())),
+        ramps=tuple(first + int(k) for k in own),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -124,9 +125,20 @@ def packed(values: Any) -> str:
 
 
 def model_json(model: FittedModel) -> Json:
-    """The weights, draw after draw: W, b, V, c of each layer, then readout and offset."""
+    """The weights, draw after draw: W, b, V, c of each layer, then readout and offset.
+
+    Of a layer that is diagonal in every draw only the diagonal is written, and of gates that repeat those of the layer
+    before nothing.
+    """
     ladders: LadderPolynomial = model.ladders
-    layers = [t for layer in ladders.layers() for t in layer]
+    diagonals = [W.diagonal(dim1=-2, dim2=-1) for W in ladders.W]
+    square = [W.shape[-1] == W.shape[-2] for W in ladders.W]
+    diagonal = [l > 0 and square[l] and torch.equal(torch.diag_embed(diagonals[l]), W) for l, W in enumerate(ladders.W)]
+    gates = list(zip(ladders.V, ladders.c, strict=True))
+    repeated = [False] + [all(map(torch.equal, now, before)) for before, now in pairwise(gates)]
+    layers = []
+    for l, (W, b, V, c) in enumerate(ladders.layers()):
+        layers += [diagonals[l] if diagonal[l] else W, b, *(() if repeated[l] else (V, c))]
     weights = torch.cat([t.flatten(1) for t in (*layers, ladders.readout, ladders.offset)], 1)
     noise = None
     if model.posterior is not None and isinstance(model.target, NumberTarget):
@@ -136,6 +148,8 @@ def model_json(model: FittedModel) -> Json:
         "inputs": ladders.in_features,
         "hidden": list(ladders.hidden),
         "outputs": ladders.out_features,
+        "diagonal": diagonal,
+        "repeated": repeated,
         "weights": packed(weights),
         "noise": noise,
     }
@@ -208,6 +222,10 @@ def column_json(features: Features, column: Column) -> Json:
             "scale": float(features.scaler_.scale_[column.at]),
             "shape": features.kind,
         }
+        if features.ramps_ is not None and column.ramps:
+            own = features.ramps_.column == column.at
+            edges = {name: vars(features.ramps_)[name][own].tolist() for name in ("low", "high", "mean", "scale")}
+            found["ramps"] = {"at": list(column.ramps), **edges}
         if features.shaper_ is not None and features.kind == "quantile":
             knots = features.shaper_.quantiles_[:, column.at]
             found |= {"knots": packed(knots), "levels": packed(features.shaper_.references_)}
@@ -238,6 +256,9 @@ def order_path(model: FittedModel) -> list[list[float]]:
     kept = (model.card.get("selection") or model.card).get("order_path")
     if kept:
         return [list(pair) for pair in kept]
+    selection = vars(model.estimator).get("selection_")
+    if selection is not None:
+        return [list(pair) for pair in selection.order_path]
     growth = vars(model.estimator).get("growth_")
     return [] if growth is None else [list(pair) for pair in zip(growth.orders, growth.errors, strict=True)]
 

@@ -11,10 +11,14 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from polyladder.tables.ramps import Ramps, learn_ramps
 from polyladder.tables.table import Table, find_categories, is_frame, read_table
 
 Array = np.ndarray[Any, Any]
-KINDS = ("standard", "quantile", "yeo-johnson")
+KINDS = ("standard", "quantile", "yeo-johnson", "piecewise")
+
+RAMPS = 8
+"""Ramps per column of ``"piecewise"`` features."""
 
 LARGEST = 1e150
 """Numbers beyond this are refused in training: their squares are no numbers any more."""
@@ -31,12 +35,18 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    kind : {"standard", "quantile", "yeo-johnson"}, default="standard"
-        How numeric columns are scaled. "standard" is affine, so it folds into the polynomial.
+    kind : {"standard", "quantile", "yeo-johnson", "piecewise"}, default="standard"
+        How numeric columns are scaled. "standard" is affine, so it folds into the polynomial. "piecewise" is "standard"
+        with 8 ramps per column.
     clip : bool, default=True
         Hold numeric columns to their training range.
     missing : {"error", "impute"}, default="error"
         Whether missing numbers are refused, or replaced by the median with an indicator column.
+    ramps : int >= 0, default=0
+        For each numeric column of three values or more, at most this many further inputs that each rise over one part
+        of its range, from quantile to quantile. The model is then a polynomial on each part.
+    margin : float >= 0, default=0
+        Share of a column's range that clipping leaves free beyond each end.
 
     Attributes
     ----------
@@ -46,17 +56,28 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Positions of the columns of categories.
     feature_names_out_ : list of str
         What each column of the transformed rows is.
+    ramps_ : Ramps or None
+        The ramps, over the scaled numeric columns.
     """
+
+    # What files of earlier versions do not hold.
+    ramps: int = 0
+    margin: float = 0.0
+    ramps_: Ramps | None = None
 
     def __init__(
         self,
-        kind: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        kind: Literal["standard", "quantile", "yeo-johnson", "piecewise"] = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "error",
+        ramps: int = 0,
+        margin: float = 0.0,
     ) -> None:
         self.kind = kind
         self.clip = clip
         self.missing = missing
+        self.ramps = ramps
+        self.margin = margin
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn ranges, scales and categories from the training table."""
@@ -83,6 +104,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Shapes (transformed, original) and (transformed,). None where a step is not affine.
         """
         check_is_fitted(self)
+        if self.kind == "piecewise" or self.ramps_ is not None:
+            return None
         if self.kind != "standard" or self.encoder_ is not None or self.flagged_.size:
             return None
         matrix = np.zeros((len(self.kept_), len(self.names_in_)))
@@ -124,6 +147,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.kept_ = np.array(table.positions, dtype=np.intp)[varying]
         self.varying_ = varying
         shaped = numbers[:, varying]
+        beyond = self.margin * (self.high_ - self.low_)[varying]
+        self.low_[varying], self.high_[varying] = self.low_[varying] - beyond, self.high_[varying] + beyond
         self.shaper_ = None
         if varying.size and self.kind == "quantile":
             self.shaper_ = QuantileTransformer(n_quantiles=min(1000, len(shaped)), subsample=None).fit(shaped)
@@ -136,6 +161,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 name = names[self.kept_[np.argwhere(~np.isfinite(shaped))[0, 1]]]
                 raise ValueError(f"Column {name!r} must stay finite; {self.kind!r} features do not keep it so.")
             self.scaler_.fit(shaped, sample_weight=weight)
+        parts = RAMPS if self.kind == "piecewise" and not self.ramps else self.ramps
+        self.ramps_ = learn_ramps(self.scaler_.transform(shaped), parts, weight) if varying.size and parts else None
         self.encoder_ = None
         self.encoded_ = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
         if self.encoded_:
@@ -146,6 +173,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.encoder_ is not None:
             for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
                 out += [f"{names[i]} = {'missing' if v is None else v}" for v in values]
+        if self.ramps_ is not None:
+            out += [f"{names[self.kept_[j]]}, ramp {k}" for j, k in numbered(self.ramps_.column)]
         if not out:
             raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
         self.feature_names_out_ = out
@@ -169,7 +198,21 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             text = np.stack([table.categories[i] for i in self.encoded_], 1)
             self._warn_of_unseen(text)
             parts.append(self.encoder_.transform(text))
+        if self.ramps_ is not None:
+            parts.append(self.ramps_(shaped))
         return np.concatenate(parts, 1)
+
+    def groups(self) -> Array:
+        """For each input of the polynomial, the position of its column in the table. Shape (inputs,), int."""
+        check_is_fitted(self)
+        numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
+        found = [*self.kept_, *(numeric[i] for i in self.flagged_)]
+        if self.encoder_ is not None:
+            for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
+                found += [i] * len(values)
+        if self.ramps_ is not None:
+            found += [self.kept_[j] for j in self.ramps_.column]
+        return np.array(found, dtype=np.intp)
 
     def _warn_of_unseen(self, text: Array) -> None:
         assert self.encoder_ is not None
@@ -183,6 +226,16 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     UserWarning,
                     stacklevel=4,
                 )
+
+
+def numbered(columns: Array) -> list[tuple[int, int]]:
+    """Each column with the count of how often it came so far, from 1."""
+    seen: dict[int, int] = {}
+    found = []
+    for j in columns.tolist():
+        seen[j] = seen.get(j, 0) + 1
+        found.append((j, seen[j]))
+    return found
 
 
 def count_inputs(X: Any) -> int:

@@ -40,7 +40,7 @@ def read_sparse(estimator: Any, X: Any, *, reset: bool) -> SparseTable:
     """
     for name, only in (("features", "standard"), ("missing", "error")):
         value = getattr(estimator, name)
-        if value != only:
+        if value not in (only, "auto"):
             raise ValueError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be {only!r} for sparse X. "
                 f"Got {value!r} instead."

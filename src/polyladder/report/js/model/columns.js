@@ -11,8 +11,37 @@ export function column(spec) {
     made.levels = decode(spec.levels);
     made.mirrored = { knots: made.knots.map((v) => -v).reverse(), levels: made.levels.map((v) => -v).reverse() };
   }
-  made.pieces = made.shape === "quantile" ? quantilePieces(made) : [piece(made, made.low, made.high)];
+  made.pieces = made.shape === "quantile" ? quantilePieces(made) : rampPieces(made);
   return made;
+}
+
+/** The range of a column in pieces between the knots of its ramps; in one piece where it has none. */
+function rampPieces(col) {
+  const whole = piece(col, col.low, col.high);
+  if (!col.ramps) return [whole];
+  const inner = [...new Set([...col.ramps.low, ...col.ramps.high])].filter((t) => t > whole.t0 && t < whole.t1);
+  const ends = [whole.t0, ...inner.sort((a, b) => a - b), whole.t1];
+  const values = ends.map((t) => backward(col, whole, t));
+  return ends.slice(1).map((t1, i) => ({ x0: values[i], x1: values[i + 1], t0: ends[i], t1 }));
+}
+
+/** Write a column's transformed value t, with its ramps, into the row z. */
+export function place(col, z, t) {
+  z[col.at] = t;
+  col.ramps?.at.forEach((k, i) => {
+    const { low, high, mean, scale } = col.ramps;
+    z[k] = (Math.min(Math.max((t - low[i]) / (high[i] - low[i]), 0), 1) - mean[i]) / scale[i];
+  });
+}
+
+/** The derivatives {input: slope} of a column's inputs by its transformed value t; at a knot those to its right. */
+export function inputsAlong(col, t) {
+  const found = new Map([[col.at, 1]]);
+  col.ramps?.at.forEach((k, i) => {
+    const { low, high, scale } = col.ramps;
+    if (t >= low[i] && t < high[i]) found.set(k, 1 / ((high[i] - low[i]) * scale[i]));
+  });
+  return found;
 }
 
 /** The transformed value of a number that is present. */
@@ -74,7 +103,7 @@ export function slope(col, x) {
 /** Writes a number, missing if it is NaN, into the inputs of its column. */
 function placeNumber(z, col, x) {
   const gone = Number.isNaN(x);
-  if (col.kind === "numeric") z[col.at] = forward(col, gone ? col.fill : x);
+  if (col.kind === "numeric") place(col, z, forward(col, gone ? col.fill : x));
   // A column that never changes has no input but for its gaps.
   if (col.flag !== null && col.flag !== undefined) z[col.flag] = gone ? 1 : 0;
 }
@@ -95,7 +124,7 @@ export function replaced(col, z, value) {
   if (col.kind === "category") {
     for (let k = 0; k < col.categories.length; k++) found[col.at + k] = k === value ? 1 : 0;
   } else {
-    found[col.at] = forward(col, value);
+    place(col, found, forward(col, value));
     if (col.flag !== null) found[col.flag] = 0;
   }
   return found;

@@ -3,7 +3,7 @@
  * a polynomial in the column's transformed value t.
  */
 import { probabilities } from "./classes.js";
-import { backward, forward, reachedRange } from "./columns.js";
+import { backward, forward, inputsAlong, place, reachedRange } from "./columns.js";
 import { hold } from "./draws.js";
 import { line } from "./ladder.js";
 import { combine, shown } from "./prediction.js";
@@ -15,15 +15,35 @@ export function isExact(model, rule) {
   return rule.combine === "mean" && !(rule.task === "classification" && model.outputs > 1);
 }
 
+/** The line along a column through z on one part of its range, around the middle of which its inputs are affine. */
+function lineAlong(model, z, col, middle) {
+  const at = Float64Array.from(z);
+  const direction = new Float64Array(z.length);
+  place(col, at, middle);
+  for (const [k, slope] of inputsAlong(col, middle)) {
+    direction[k] = slope;
+    at[k] -= middle * slope;
+  }
+  return line(model, at, direction);
+}
+
 /**
- * The shown quantity (an output, or the probability of class `output`) as a function of one input's transformed value.
- * While it is a monotone function of one polynomial, that polynomial is `a` and extremes and crossings are exact: roots
- * of its derivative and of itself. Any other has `a` null and is searched from what was drawn of it.
+ * The shown quantity (an output, or the probability of class `output`) as a function of a column's transformed value:
+ * on each part of its range, from knot to knot, every ladder is one polynomial. While the quantity is a monotone
+ * function of one polynomial, those are `a`, part by part, and extremes and crossings are exact: roots of derivatives
+ * and of themselves. Any other has `a` null and is searched from what was drawn of it.
  */
-export function curve(model, rule, z, index, output) {
+export function curve(model, rule, z, col, output) {
   const n = model.order + 1;
-  const all = line(model, z, index);
+  const parts = col.ramps ? col.pieces : [{ t0: 0, t1: 0 }];
+  const lines = parts.map(({ t0, t1 }) => lineAlong(model, z, col, (t0 + t1) / 2));
+  const part = (t) => {
+    let k = 0;
+    while (k + 1 < parts.length && t > parts[k].t1) k++;
+    return k;
+  };
   const at = (t) => {
+    const all = lines[part(t)];
     const found = new Float64Array(model.draws * model.outputs);
     for (let row = 0; row < found.length; row++) found[row] = horner(all, t, row * n, n);
     return found;
@@ -33,12 +53,24 @@ export function curve(model, rule, z, index, output) {
   }
   const classes = rule.task === "classification";
   const row = classes ? 0 : output;
-  const a = new Float64Array(n);
-  for (let s = 0; s < model.draws; s++) {
-    for (let j = 0; j < n; j++) a[j] += all[(s * model.outputs + row) * n + j] / model.draws;
+  const a = lines.map((all) => {
+    const mean = new Float64Array(n);
+    for (let s = 0; s < model.draws; s++) {
+      for (let j = 0; j < n; j++) mean[j] += all[(s * model.outputs + row) * n + j] / model.draws;
+    }
+    return mean;
+  });
+  const shownOf = classes ? (y) => probabilities([y])[output] : (y) => hold(rule.guard, output, y);
+  return { a, at, value: (t) => shownOf(horner(a[part(t)], t)) };
+}
+
+/** For each piece of a column the roots of `change` of an exact curve's polynomial; one polynomial is solved once. */
+function rootsByPiece(along, col, change) {
+  if (along.a.length === 1) {
+    const all = roots(change(along.a[0]), ...reachedRange(col));
+    return col.pieces.map(() => all);
   }
-  const value = classes ? (t) => probabilities([horner(a, t)])[output] : (t) => hold(rule.guard, output, horner(a, t));
-  return { a, at, value };
+  return col.pieces.map(({ t0, t1 }, i) => roots(change(along.a[i]), t0, t1));
 }
 
 /**
@@ -48,12 +80,12 @@ export function curve(model, rule, z, index, output) {
  */
 export function extremes(along, col, parts) {
   if (along.a === null) return { low: searched(along, col, parts, 1), high: searched(along, col, parts, -1) };
-  const turning = roots(derivative(along.a), ...reachedRange(col));
-  const asked = col.pieces.flatMap((piece) =>
-    [piece.t0, ...turning.filter((t) => t > piece.t0 && t < piece.t1), piece.t1].map((t) => {
+  const turning = rootsByPiece(along, col, derivative);
+  const asked = col.pieces.flatMap((piece, i) => {
+    return [piece.t0, ...turning[i].filter((t) => t > piece.t0 && t < piece.t1), piece.t1].map((t) => {
       return { x: backward(col, piece, t), y: along.value(t) };
-    }),
-  );
+    });
+  });
   return {
     low: asked.reduce((best, p) => (p.y < best.y ? p : best)),
     high: asked.reduce((best, p) => (p.y > best.y ? p : best)),
@@ -76,13 +108,11 @@ export function solve(along, col, wanted, rule, output, parts) {
   if (along.a === null) return crossings(along, col, wanted, parts);
   const level = levelOf(rule, output, wanted);
   if (level === null) return [];
-  const a = Array.from(along.a);
-  a[0] -= level;
-  const all = roots(a, ...reachedRange(col));
+  const found = rootsByPiece(along, col, (a) => Array.from(a, (v, j) => (j === 0 ? v - level : v)));
   return col.pieces.flatMap((piece, i) => {
     // Neighboring pieces share an end, which counts once.
     const last = i === col.pieces.length - 1;
-    const inside = all.filter((t) => t >= piece.t0 && (t < piece.t1 || (last && t === piece.t1)));
+    const inside = found[i].filter((t) => t >= piece.t0 && (t < piece.t1 || (last && t === piece.t1)));
     return inside.map((t) => backward(col, piece, t));
   });
 }

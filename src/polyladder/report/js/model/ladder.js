@@ -11,19 +11,24 @@ export function decode(text) {
   return new Float64Array(bytes.buffer);
 }
 
-/** A model from its description: where each block of weights starts within the numbers of one draw. */
-export function ladder({ draws, inputs, hidden, outputs, weights }) {
+/**
+ * A model from its description: where each block of weights starts within the numbers of one draw. Of a diagonal layer
+ * only the diagonal is written, and of a layer with the gates of the one before it none.
+ */
+export function ladder({ draws, inputs, hidden, outputs, weights, diagonal = [], repeated = [] }) {
   const layers = [];
   let at = 0;
   let width = inputs;
-  for (const k of hidden) {
-    const layer = { k, p: width, W: at, b: at + k * width };
-    layer.V = layer.b + k;
-    layer.c = layer.V + k * inputs;
-    at = layer.c + k;
+  hidden.forEach((k, l) => {
+    const alone = diagonal[l] ?? false;
+    const layer = { k, p: width, alone, W: at, b: at + (alone ? k : k * width) };
+    const before = layers[l - 1];
+    layer.V = repeated[l] ? before.V : layer.b + k;
+    layer.c = repeated[l] ? before.c : layer.V + k * inputs;
+    at = repeated[l] ? layer.b + k : layer.c + k;
     width = k;
     layers.push(layer);
-  }
+  });
   const offset = at + outputs * width;
   const size = offset + outputs;
   const numbers = typeof weights === "string" ? decode(weights) : Float64Array.from(weights);
@@ -52,12 +57,18 @@ function dot(w, at, x) {
   return sum;
 }
 
+/** Row i of a layer's W times h. */
+function rung(w, { p, alone, W }, o, i, h) {
+  return alone ? w[o + W + i] * h[i] : dot(w, o + W + i * p, h);
+}
+
 /** The factors of one layer, W h + b and V z + c, in the draw whose weights start at `o`. */
-function factors({ inputs: d, weights: w }, { k, p, W, b, V, c }, o, h, z) {
+function factors({ inputs: d, weights: w }, layer, o, h, z) {
+  const { k, b, V, c } = layer;
   const u = new Float64Array(k);
   const gate = new Float64Array(k);
   for (let i = 0; i < k; i++) {
-    u[i] = dot(w, o + W + i * p, h) + w[o + b + i];
+    u[i] = rung(w, layer, o, i, h) + w[o + b + i];
     gate[i] = dot(w, o + V + i * d, z) + w[o + c + i];
   }
   return [u, gate];
@@ -101,31 +112,28 @@ export function gradient(model, z, output) {
 }
 
 /** From derivatives by a layer's values to those by the values before it; what passes its gates is added to `found`. */
-function stepBack({ inputs: d, weights: w }, { k, p, W, V }, o, [u, gate], back, found) {
+function stepBack({ inputs: d, weights: w }, { k, p, alone, W, V }, o, [u, gate], back, found) {
   const before = new Float64Array(p);
   for (let i = 0; i < k; i++) {
     const du = back[i] * gate[i];
     const dgate = back[i] * u[i];
-    for (let j = 0; j < p; j++) before[j] += du * w[o + W + i * p + j];
+    if (alone) before[i] += du * w[o + W + i];
+    else for (let j = 0; j < p; j++) before[j] += du * w[o + W + i * p + j];
     for (let j = 0; j < d; j++) found[j] += dgate * w[o + V + i * d + j];
   }
   return before;
 }
 
-/** Coefficients, ascending, of every draw and output as polynomials in input `index`, all other inputs as in z. */
-export function line(model, z, index) {
-  const { draws, inputs: d, outputs: m, layers, width, order, readout, offset, size, weights: w } = model;
+/** Coefficients, ascending, of every draw and output as polynomials in t along the line at + t direction. */
+export function line(model, at, direction) {
+  const { draws, outputs: m, layers, width, order, readout, offset, size, weights: w } = model;
   const n = order + 1;
   const out = new Float64Array(draws * m * n);
-  const at = Float64Array.from(z);
-  at[index] = 0;
-  const direction = new Float64Array(d);
-  direction[index] = 1;
   for (let s = 0; s < draws; s++) {
     const o = s * size;
     // One row of coefficients for each power: row 0 is the point, row 1 the direction.
     let h = [at, direction];
-    for (const layer of layers) h = lineStep(model, layer, o, h, at, index);
+    for (const layer of layers) h = lineStep(model, layer, o, h, at, direction);
     for (let i = 0; i < m; i++) {
       const row = (s * m + i) * n;
       for (let j = 0; j < n; j++) out[row + j] = dot(w, o + readout + i * width, h[j]);
@@ -135,15 +143,16 @@ export function line(model, z, index) {
   return out;
 }
 
-/** One layer of a line: with u_j the coefficients of W h + b, it makes a_j = (V z + c) u_j + (column of V) u_(j-1). */
-function lineStep({ inputs: d, weights: w }, { k, p, W, b, V, c }, o, h, at, index) {
+/** One layer of a line: with u_j the coefficients of W h + b, it makes a_j = (V at + c) u_j + (V direction) u_(j-1). */
+function lineStep({ inputs: d, weights: w }, layer, o, h, at, direction) {
+  const { k, b, V, c } = layer;
   const next = Array.from({ length: h.length + 1 }, () => new Float64Array(k));
   for (let i = 0; i < k; i++) {
     const row = o + V + i * d;
     const constant = dot(w, row, at) + w[o + c + i];
-    const slope = w[row + index];
+    const slope = dot(w, row, direction);
     for (let j = 0; j < h.length; j++) {
-      const u = dot(w, o + W + i * p, h[j]) + (j === 0 ? w[o + b + i] : 0);
+      const u = rung(w, layer, o, i, h[j]) + (j === 0 ? w[o + b + i] : 0);
       next[j][i] += constant * u;
       next[j + 1][i] += slope * u;
     }

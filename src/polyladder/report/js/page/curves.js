@@ -3,7 +3,7 @@ import { spanOf } from "../charts/axes.js";
 import { drawCategories, drawCurve } from "../charts/curve.js";
 import { follow, make } from "../charts/elements.js";
 import { ticksOf, write } from "../charts/written.js";
-import { replaced, samples } from "../model/columns.js";
+import { place, replaced, samples } from "../model/columns.js";
 import { curve, extremes } from "../model/curve.js";
 import { predict } from "../model/prediction.js";
 import { byId, charted, columns, data, rule } from "./content.js";
@@ -43,12 +43,12 @@ function categoryCurve(col) {
 function numericCurve(col) {
   const z = Float64Array.from(row.z);
   if (col.flag !== null) z[col.flag] = 0;
-  const along = curve(charted, rule, z, col.at, row.output);
+  const along = curve(charted, rule, z, col, row.output);
   let near = null;
   const parts = samples(col, data.posterior ? 64 : 120).map((part) =>
     part.map(({ x, t }) => {
       const y = along.value(t);
-      z[col.at] = t;
+      place(col, z, t);
       near = bandOf(y, z, () => along.at(t), { near });
       return near ? { x, t, y, low: near[0], high: near[1] } : { x, t, y };
     }),

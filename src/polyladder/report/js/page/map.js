@@ -32,7 +32,7 @@ function axisOf(i) {
 function along(z, i) {
   const col = columns[i];
   if (col.kind === "category") return (k) => shownValue(predict(charted, rule, replaced(col, z, k), false));
-  const found = curve(charted, rule, replaced(col, z, col.low), col.at, row.output);
+  const found = curve(charted, rule, replaced(col, z, col.low), col, row.output);
   return (x) => found.value(forward(col, x));
 }
 

@@ -1,5 +1,5 @@
 /* The row that the page is about, what the model says of it, and who wants to know when it changes. */
-import { slope, transform } from "../model/columns.js";
+import { forward, inputsAlong, slope, transform } from "../model/columns.js";
 import { interval } from "../model/interval.js";
 import { predict, shown } from "../model/prediction.js";
 import { inputSlopes } from "../model/slopes.js";
@@ -58,7 +58,9 @@ export function slopes() {
   const byInput = inputSlopes(charted, rule, row.z, row.answer, row.output);
   return columns.map((col, i) => {
     if (col.kind !== "numeric" || Number.isNaN(row.values[i])) return Number.NaN;
-    return byInput(col.at) * slope(col, row.values[i]);
+    let total = 0;
+    for (const [k, along] of inputsAlong(col, forward(col, row.values[i]))) total += byInput(k) * along;
+    return total * slope(col, row.values[i]);
   });
 }
 

@@ -1,0 +1,1 @@
+"""Choosing and stacking ladders by what they predict of rows that they did not see."""

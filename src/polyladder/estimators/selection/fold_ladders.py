@@ -1,0 +1,114 @@
+"""Ladders whose directions are fitted too, one or more for each fold of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from polyladder.estimators.selection.trials import Problem, Trial
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.training.kernels.relevance import Array
+from polyladder.training.solves.alternating import fit_alternating, random_start
+
+LEAST_RELEVANCE = 0.05
+"""An input counts at least this much of the most relevant one."""
+
+LAST_SWEEPS = 8
+"""Sweeps on all rows, at the end."""
+
+
+@dataclass(frozen=True)
+class LadderSettings:
+    """How ladders are solved.
+
+    Attributes:
+        width: units per layer.
+        per_fold: ladders for each fold.
+        sweeps: at most.
+        tolerance: see `polyladder.fit_alternating`.
+        alpha: ridge weight, or "auto".
+        seeds: one for each ladder of a fit.
+    """
+
+    width: int
+    per_fold: int
+    sweeps: int
+    tolerance: float
+    alpha: Any
+    seeds: Callable[[int], list[int]]
+
+
+def cost(rows: int, inputs: int, order: int, count: int, settings: LadderSettings) -> float:
+    """Operations of a fit of ``count`` ladders, about."""
+    k, d = settings.width, inputs + 1
+    gram = rows * (k * (k + 1) / 2) * (d * (d + 1) / 2) * 2
+    solve = (k * d) ** 3 / 3
+    return count * settings.sweeps * 2 * (order - 1) * (gram + solve + 40 * rows * k)
+
+
+def fold_ladders(
+    problem: Problem, x: Array, features: str, scale: Array, order: int, settings: LadderSettings
+) -> Trial:
+    """Ladders of one order on each fold; their mean is kept.
+
+    Args:
+        problem: of numbers.
+        x: inputs of all rows. Shape (n, d).
+        features: how they were made, in a word.
+        scale: what each input is multiplied by, so that the ridge spares the relevant ones. Shape (d,).
+        order: of the ladders.
+        settings: of the solves.
+    """
+    relative = torch.from_numpy(np.maximum(scale / scale.max(), LEAST_RELEVANCE))
+    rows = torch.from_numpy(x[problem.chosen]) * relative
+    y = torch.from_numpy(problem.y[problem.chosen])
+    count = problem.folds * settings.per_fold
+    start = random_start(x.shape[1], (settings.width,) * (order - 1), y.shape[1], settings.seeds(count), count)
+    fold = torch.from_numpy(problem.fold)
+    inside = [(fold != i // settings.per_fold).nonzero().squeeze(-1) for i in range(count)]
+    found = fit_alternating(
+        start,
+        rows,
+        y,
+        rows=inside,
+        sample_weight=torch.from_numpy(problem.weight[problem.chosen]),
+        sweeps=settings.sweeps,
+        tolerance=settings.tolerance,
+        alpha=settings.alpha,
+    ).polynomial
+    outputs = found(rows)
+    outputs = outputs.reshape(problem.folds, settings.per_fold, *outputs.shape[1:]).mean(1)
+    left_out = outputs[fold, torch.arange(len(fold))].numpy()
+    return Trial("ladder", features, order, left_out, columns=np.arange(x.shape[1]), ladder=rescaled(found, relative))
+
+
+def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, settings: LadderSettings) -> Trial:
+    """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
+    assert trial.ladder is not None
+    relative = torch.from_numpy(np.maximum(scale / scale.max(), LEAST_RELEVANCE))
+    found = fit_alternating(
+        rescaled(trial.ladder, 1 / relative),
+        torch.from_numpy(x) * relative,
+        torch.from_numpy(problem.y),
+        sample_weight=torch.from_numpy(problem.weight),
+        sweeps=LAST_SWEEPS,
+        tolerance=settings.tolerance,
+        alpha=settings.alpha,
+    ).polynomial
+    return replace(trial, ladder=rescaled(found, relative))
+
+
+def rescaled(ladder: LadderPolynomial, scale: torch.Tensor) -> LadderPolynomial:
+    """A ladder of scaled inputs as one of the inputs themselves."""
+    return LadderPolynomial(
+        W=(ladder.W[0] * scale, *ladder.W[1:]),
+        b=ladder.b,
+        V=tuple(V * scale for V in ladder.V),
+        c=ladder.c,
+        readout=ladder.readout,
+        offset=ladder.offset,
+    )

@@ -1,0 +1,80 @@
+"""What was tried and what each part counts: the record that a fitted estimator keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that was tried.
+
+    Attributes:
+        model: "constant", "linear", "kernel" (directions through training rows) or "ladder" (fitted directions).
+        features: how columns of numbers were scaled; "piecewise" has ramps as well.
+        order: of the polynomial.
+        error: on rows that were left out of its fit: the share of the target's variance, or the log loss of classes.
+        weight: in the final sum.
+    """
+
+    model: str
+    features: str
+    order: int
+    error: float
+    weight: float
+
+    @property
+    def words(self) -> str:
+        """What it is, in a few words."""
+        if self.model == "constant":
+            return "constant"
+        return f"{self.model} of order {self.order}, {self.features} features"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How a model was chosen.
+
+    Attributes:
+        measure: what ``error`` is: "share of variance" or "log loss".
+        candidates: all that were tried, in order.
+        error: of the weighted sum, on rows that were left out.
+        rows: how many different rows the choice was made on.
+        folds: how many folds classes and ladders were fitted on; every kernel leaves out row after row.
+    """
+
+    measure: str
+    candidates: tuple[Candidate, ...]
+    error: float
+    rows: int
+    folds: int
+
+    @property
+    def winner(self) -> Candidate:
+        """The candidate that counts most."""
+        return max(self.candidates, key=lambda each: each.weight)
+
+    @property
+    def floor(self) -> str:
+        """Where nothing beyond it counts, "constant" or "linear"; else empty."""
+        orders = [each.order for each in self.candidates if each.weight > 0]
+        return {0: "constant", 1: "linear"}.get(max(orders, default=0), "")
+
+    @property
+    def order_path(self) -> list[tuple[int, float]]:
+        """The lowest error of each order that was tried."""
+        best: dict[int, float] = {}
+        for each in self.candidates:
+            if each.model != "constant":
+                best[each.order] = min(each.error, best.get(each.order, each.error))
+        return sorted(best.items())
+
+    @property
+    def sentence(self) -> str:
+        """What was done, in words."""
+        used = sorted((c for c in self.candidates if c.weight > 0), key=lambda c: -c.weight)
+        listed = "; ".join(f"{c.weight:.2f} of {c.words}" for c in used) or "nothing beyond the mean"
+        return (
+            f"Stacked from {len(self.candidates)} candidates by their predictions of "
+            f"left-out rows among {self.rows:,}: {listed}."
+        )

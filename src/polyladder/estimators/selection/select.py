@@ -1,0 +1,370 @@
+"""The choice itself: features, kernels and ladders are tried, compared on rows left out, and summed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.fold_ladders import LadderSettings, cost, finished_ladders, fold_ladders
+from polyladder.estimators.selection.found import Candidate, Selection
+from polyladder.estimators.selection.parts import as_members, placed, times
+from polyladder.estimators.selection.stack import log_loss, stack_classes, stack_numbers
+from polyladder.estimators.selection.trials import (
+    Block,
+    Problem,
+    Trial,
+    constant,
+    kernel_classes,
+    kernel_numbers,
+    linear_classes,
+    linear_numbers,
+    solved_on_all,
+)
+from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.widen import widen
+from polyladder.tables.features import RAMPS, Features
+from polyladder.tables.table import Table
+from polyladder.training.kernels.directions import kernel_ladder, linear_ladder, pick_directions, power_ladder
+from polyladder.training.kernels.relevance import Relevance, first_scales, fit_relevance
+from polyladder.training.kernels.ridge import RidgeFit
+
+MARGIN = 0.03
+"""Share of a column's range that clipping leaves free beyond each end."""
+
+EXACT = 0.01
+"""Where less than this share of the variance is left unexplained, predictions may leave the targets' range further."""
+
+FREE = 1.0
+"""How far, as a fraction of that range."""
+
+CLASS_RIDGES = (3.0, 0.3, 0.03)
+PRICE = 0.5
+"""Log loss that each fitted scale of a kernel is expected to hide, times the number of rows (Akaike's is 1)."""
+
+LINEAR_CLASS_RIDGES = (100.0, 10.0, 1.0, 0.1)
+
+SMOOTH = 0.1
+"""Share of the variance left unexplained up to which scales are found anew on more rows ..."""
+
+REFINED_ROWS = 450
+"""... if there are no more than this many: the cost grows with their cube."""
+
+HIGH, HIGHEST = 6, 10
+"""From the first degree on, or where ramps are better than any, the second is tried."""
+
+LADDER_ROWS = 300
+"""Different rows from which on ladders are tried: below, their random starts decide too much."""
+
+LADDER_ORDERS = (4, 6)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A model that was chosen.
+
+    Attributes:
+        features: in front of it.
+        target: how its outputs become predictions.
+        members: ladders whose mean it is, in standardized units.
+        rows: different rows, transformed.
+        selection: how it was chosen.
+    """
+
+    features: Features
+    target: Target
+    members: LadderPolynomial
+    rows: Rows
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a choice is made of.
+
+    Attributes:
+        kinds: of features to try.
+        piecewise: whether ramps are tried.
+        clip, missing: of the features.
+        effort: how much work it may be.
+        ladders: how ladders are solved.
+        seed: of everything random.
+    """
+
+    kinds: tuple[str, ...]
+    piecewise: bool
+    clip: bool
+    missing: Any
+    effort: Effort
+    ladders: LadderSettings
+    seed: int
+
+
+def choose_model(table: Table, values: Array, weight: Array, target: Target, options: Options) -> Chosen:
+    """Try, compare and sum.
+
+    Args:
+        table: different rows, as `distinct_rows` gives them.
+        values: their targets.
+        weight: of the rows. Shape (n,).
+        target: how targets are coded.
+        options: see `Options`.
+    """
+    rng = np.random.default_rng(options.seed)
+    problem = make_problem(values, weight, target, options.effort, rng)
+    first = [smooth_block(table, problem, kind, options, rng) for kind in options.kinds]
+    screened = [[kernel_numbers(problem, block, p) for p in options.effort.degrees] for _, block in first]
+    errors = [min(fit.error for _, fit in tried) for tried in screened]
+    best = int(np.argmin(errors))
+    features, smooth = first[best]
+    tried = [trial for trial, _ in screened[best]]
+    blocks = [(features, smooth, screened[best])]
+    if options.piecewise:
+        ramped = ramp_block(table, problem, features, options, rng)
+        if ramped is not None:
+            steps = [kernel_numbers(problem, ramped[1], p) for p in options.effort.ramp_degrees]
+            tried += [trial for trial, _ in steps]
+            blocks.append((*ramped, steps))
+    if problem.classes is None:
+        trials = [linear_numbers(problem, smooth.x, features.kind), *tried]
+        trials += refined(problem, smooth, [step for _, _, steps in blocks for step in steps], options, rng)
+        trials += more_ladders(problem, smooth, features, options)
+        weights = stack_numbers([guarded(t.left_out, problem) for t in trials], problem.goal, chosen_weight(problem))
+    else:
+        trials = [constant(problem, features.kind)]
+        trials += linear_classes(problem, smooth.x, features.kind, LINEAR_CLASS_RIDGES)
+        for _, block, steps in blocks:
+            ranked = sorted(steps, key=lambda step: step[1].error)
+            for trial, _ in ranked[: 2 if block is smooth else 1]:
+                trials += kernel_classes(problem, block, trial.order, CLASS_RIDGES)
+        alike = equal_block(smooth, problem, options, rng)
+        trials += kernel_classes(problem, alike, alike.scales.degree, CLASS_RIDGES)
+        price = [0.0 if t.block in (None, alike) else PRICE * scales_of(t) / len(problem.chosen) for t in trials]
+        weights = stack_classes([t.left_out for t in trials], problem.goal, chosen_weight(problem), np.array(price))
+    if any(w > 0 and t.features == "piecewise" for t, w in zip(trials, weights, strict=True)):
+        features = blocks[-1][0]
+    for i in np.flatnonzero(weights):
+        trials[i] = solved_on_all(problem, trials[i])
+        if trials[i].ladder is not None:
+            trials[i] = finished_ladders(
+                problem, smooth.x, smooth.scales.scales[smooth.groups], trials[i], options.ladders
+            )
+    return finished(table, values, features, target, problem, trials, weights)
+
+
+def chosen_weight(problem: Problem) -> Array:
+    """Weights of the compared rows."""
+    return problem.weight[problem.chosen]
+
+
+def guarded(left_out: Array, problem: Problem) -> Array:
+    """Predictions held to the range of the targets, widened by a half: one wild row must not decide about a model."""
+    low, high = problem.y.min(0), problem.y.max(0)
+    return np.clip(left_out, low - 0.5 * (high - low), high + 0.5 * (high - low))
+
+
+def make_problem(values: Array, weight: Array, target: Target, effort: Effort, rng: np.random.Generator) -> Problem:
+    """Coded targets, the rows to compare on, and their folds."""
+    n = len(values)
+    coded = target.encode(values).numpy()
+    classes = None
+    if isinstance(target, ClassTarget):
+        classes = np.eye(len(target.labels))[coded]
+        classes = classes[:, 1:] if target.outputs == 1 else classes
+        mean = weight @ classes / weight.sum()
+        coded = (classes - mean) / np.sqrt(np.maximum(mean * (1 - mean), 1e-12))
+    order = rng.permutation(n)
+    chosen = np.sort(order[: effort.choice_rows])
+    folds = max(2, min(effort.folds, len(chosen)))
+    place = np.argsort(order)[chosen]
+    if isinstance(target, ClassTarget):
+        # Class after class, so that every fold has its share of each.
+        place = np.lexsort((place, target.encode(values).numpy()[chosen])).argsort()
+    else:
+        place = place.argsort().argsort()
+    return Problem(np.ascontiguousarray(coded), classes, weight, chosen, place % folds, folds)
+
+
+def smooth_block(
+    table: Table, problem: Problem, kind: str, options: Options, rng: np.random.Generator
+) -> tuple[Features, Block]:
+    """Features of one kind without ramps, and a kernel over them."""
+    margin = MARGIN if options.clip else 0.0
+    features = Features(kind, options.clip, options.missing, margin=margin)  # type: ignore[arg-type]
+    features.fit_table(table, problem.weight)
+    x = features.transform_table(table)
+    degree = 4 if problem.classes is None else 3
+    return features, kernel_block(kind, x, np.arange(x.shape[1]), features.groups(), problem, degree, options, rng)
+
+
+def ramp_block(
+    table: Table, problem: Problem, plain: Features, options: Options, rng: np.random.Generator
+) -> tuple[Features, Block] | None:
+    """The same features with ramps, and a kernel over the ramps; None if no column has any."""
+    features = Features(plain.kind, plain.clip, plain.missing, ramps=RAMPS, margin=plain.margin)
+    features.fit_table(table, problem.weight)
+    if features.ramps_ is None:
+        return None
+    x = features.transform_table(table)
+    # A column with ramps is read through them alone.
+    hidden = np.unique(features.ramps_.column)
+    columns = np.setdiff1d(np.arange(x.shape[1]), hidden)
+    groups = features.groups()[columns]
+    return features, kernel_block("piecewise", x[:, columns], columns, groups, problem, 2, options, rng)
+
+
+def kernel_block(
+    name: str,
+    x: Array,
+    columns: NDArray[np.intp],
+    groups: NDArray[np.intp],
+    problem: Problem,
+    degree: int,
+    options: Options,
+    rng: np.random.Generator,
+) -> Block:
+    """A kernel whose scales are found on some of the rows, and its directions."""
+    own = np.unique(groups, return_inverse=True)[1]
+    effort = options.effort
+    some = problem.chosen[rng.permutation(len(problem.chosen))[: effort.evidence_rows]]
+    relevance = fit_relevance(
+        x[some], problem.y[some], own, degree, weight=problem.weight[some], steps=effort.evidence_steps
+    )
+    highest = max(effort.ramp_degrees if name == "piecewise" else effort.degrees)
+    directions = pick_directions(x[problem.chosen], relevance, own, effort.directions, rng, highest)
+    return Block(name, columns, x, own, relevance, directions, directions.along(x))
+
+
+def refined(
+    problem: Problem, block: Block, tried: Sequence[tuple[Trial, RidgeFit]], options: Options, rng: np.random.Generator
+) -> list[Trial]:
+    """Where little is left unexplained, kernels whose scales are found on more rows, at their own degree."""
+    if min(fit.error for _, fit in tried) > SMOOTH * problem.y.shape[1] or len(problem.chosen) > REFINED_ROWS:
+        return []
+    trial, _ = min(tried, key=lambda each: each[1].error)
+    plain, _ = min((each for each in tried if each[0].block is block), key=lambda each: each[1].error)
+    # Ramps win on a smooth function only while the orders that were tried are too low for it.
+    higher = trial is not plain or plain.order >= HIGH
+    degrees = (plain.order, HIGHEST) if higher else (plain.order,)
+    inputs = np.arange(block.x.shape[1])
+    found = []
+    for degree in degrees:
+        relevance = fit_relevance(
+            block.x[problem.chosen],
+            problem.y[problem.chosen],
+            block.groups,
+            degree,
+            weight=problem.weight[problem.chosen],
+            start=block.scales,
+            steps=options.effort.evidence_steps,
+        )
+        directions = pick_directions(block.x[problem.chosen], relevance, block.groups, REFINED_ROWS, rng, degree)
+        new = Block(block.features, inputs, block.x, block.groups, relevance, directions, directions.along(block.x))
+        found.append(kernel_numbers(problem, new, degree)[0])
+    return found
+
+
+def equal_block(block: Block, problem: Problem, options: Options, rng: np.random.Generator) -> Block:
+    """A quadratic kernel of the same inputs, all of which count alike: nothing of it was fitted to the targets."""
+    scales = Relevance(first_scales(block.groups, 2), 1.0, 1.0, 2)
+    directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng, 2)
+    return Block(block.features, block.columns, block.x, block.groups, scales, directions, directions.along(block.x))
+
+
+def scales_of(trial: Trial) -> int:
+    """How many scales of a kernel were fitted to all rows, those left out included."""
+    return 0 if trial.block is None else len(trial.block.scales.scales)
+
+
+def more_ladders(problem: Problem, block: Block, features: Features, options: Options) -> list[Trial]:
+    """Ladders with fitted directions, as far as they are affordable."""
+    found: list[Trial] = []
+    left = options.effort.ladder_cost
+    if len(problem.chosen) < LADDER_ROWS or not options.ladders.per_fold:
+        return found
+    count = problem.folds * options.ladders.per_fold
+    for order in LADDER_ORDERS:
+        left -= cost(len(problem.chosen), block.x.shape[1], order, count, options.ladders)
+        if left >= 0:
+            scale = block.scales.scales[block.groups]
+            found.append(fold_ladders(problem, block.x, features.kind, scale, order, options.ladders))
+    return found
+
+
+def finished(
+    table: Table,
+    values: Array,
+    features: Features,
+    target: Target,
+    problem: Problem,
+    trials: Sequence[Trial],
+    weights: Array,
+) -> Chosen:
+    """The weighted sum as ladders, with its record."""
+    share = chosen_weight(problem) / chosen_weight(problem).sum()
+    total = np.tensordot(weights, np.stack([t.left_out for t in trials]), 1)
+
+    def error(f: Array) -> float:
+        if problem.classes is not None:
+            return log_loss(f, problem.goal, share)
+        return float((share @ (guarded(f, problem) - problem.goal) ** 2).mean())
+
+    if isinstance(target, NumberTarget) and error(total) < EXACT:
+        target = replace(target, margin=FREE)
+    candidates = [
+        Candidate(t.model, t.features, t.order, error(t.left_out), float(w))
+        for t, w in zip(trials, weights, strict=True)
+    ]
+    if problem.classes is None:
+        candidates.insert(0, Candidate("constant", features.kind, 0, error(np.zeros_like(total)), 0.0))
+    measure = "share of variance" if problem.classes is None else "log loss"
+    selection = Selection(measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
+    z = features.transform_table(table)
+    used = [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
+    members = as_members(summed(used, z.shape[1], problem.y.shape[1]))
+    rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
+    return Chosen(features, target, members, rows, selection)
+
+
+def as_tensor(values: Array) -> Tensor:
+    """As a tensor, row after row."""
+    return torch.from_numpy(np.ascontiguousarray(values))
+
+
+def summed(used: Sequence[tuple[Trial, float]], inputs: int, outputs: int) -> list[LadderPolynomial]:
+    """Ladders whose sum is the weighted sum of the trials; kernels over the same directions share one."""
+    slopes, offset = np.zeros((outputs, inputs)), np.zeros(outputs)
+    parts: list[LadderPolynomial] = []
+    shared: dict[int, tuple[Block, dict[int, Array]]] = {}
+    for trial, weight in used:
+        offset += weight * (0.0 if trial.offset is None else trial.offset)
+        if trial.ladder is not None and trial.columns is not None:
+            parts.append(placed(times(widen(trial.ladder), weight), trial.columns, inputs))
+        elif trial.block is not None and trial.coefficients is not None:
+            _, degrees = shared.setdefault(id(trial.block), (trial.block, {}))
+            degrees[trial.order] = degrees.get(trial.order, 0.0) + weight * trial.coefficients
+        elif trial.coefficients is not None and trial.columns is not None:
+            slopes[:, trial.columns] += weight * trial.coefficients.T
+    for block, degrees in shared.values():
+        first = degrees.pop(1, None)
+        if first is not None:
+            slopes[:, block.columns] += first.T @ (block.directions.stretch(1) * block.directions.slopes)
+            offset += first.sum(0)
+        if not degrees:
+            continue
+        if outputs == 1:
+            ladders = [kernel_ladder(block.directions, {p: a[:, 0] for p, a in degrees.items()})]
+        else:
+            ladders = [power_ladder(block.directions, p, a) for p, a in degrees.items()]
+        parts += [placed(each, block.columns, inputs) for each in ladders]
+    if not parts or slopes.any() or offset.any():
+        parts.append(linear_ladder(slopes, offset))
+    return parts

@@ -1,0 +1,104 @@
+"""Weights of a sum of models, none negative, by their predictions of rows that they did not see."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import nnls
+from scipy.special import expit, log_softmax, softmax
+
+from polyladder.training.kernels.relevance import Array
+
+LEAST = 0.02
+"""Weights below this are set to zero, and the others found anew."""
+
+SMOOTHING = 0.002
+"""Share of each target that is spread over all classes: a few rows must not make a sum certain."""
+
+ROUNDS = 200
+
+
+def stack_numbers(left_out: Sequence[Array], y: Array, weight: Array) -> Array:
+    """Weights of least squares, none negative. What they lack to 1 falls to the mean, which is zero.
+
+    Args:
+        left_out: predictions of each model. Shapes (n, m).
+        y: targets of mean 0. Shape (n, m).
+        weight: of the rows. Shape (n,).
+
+    Returns:
+        Shape (models,).
+    """
+    root = np.sqrt(weight)[:, None]
+    columns = np.stack([(each * root).ravel() for each in left_out], 1)
+    # The same sum of squares in as many rows as there are models.
+    gram, moment = columns.T @ columns, columns.T @ (y * root).ravel()
+    gram[np.diag_indices_from(gram)] += 1e-10 * max(np.trace(gram), np.finfo(float).tiny)
+    factor = np.linalg.cholesky(gram).T
+    goal = np.linalg.solve(factor.T, moment)
+    kept = np.arange(len(left_out))
+    while True:
+        found = nnls(factor[:, kept], goal)[0]
+        if (found >= LEAST).all() or not len(kept):
+            break
+        kept = kept[found >= LEAST]
+        if not len(kept):
+            found = np.empty(0)
+            break
+    weights = np.zeros(len(left_out))
+    weights[kept] = found
+    return weights
+
+
+def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array, price: Array) -> Array:
+    """Weights that sum to 1 and minimize the log loss of the summed scores, by exponentiated gradients.
+
+    Args:
+        left_out: scores of each model, that of the second of two classes alone. Shapes (n, m).
+        classes: 0 or 1. Shape (n, m).
+        weight: of the rows. Shape (n,).
+        price: added to the loss for each model, in proportion to its weight. Shape (models,).
+
+    Returns:
+        Shape (models,).
+    """
+    scores, share = np.stack(left_out), (weight / weight.sum())[:, None]
+    spread = SMOOTHING / max(2, classes.shape[1])
+    target = (1 - SMOOTHING) * classes + spread
+
+    def value(weights: Array) -> tuple[float, Array]:
+        f = np.tensordot(weights, scores, 1)
+        slope = np.einsum("jnm,nm->j", scores, share * (probability(f) - target))
+        return log_loss(f, target, share[:, 0]) + float(price @ weights), slope + price
+
+    def descend(weights: Array) -> Array:
+        step, (loss, slope) = 1.0, value(weights)
+        for _ in range(ROUNDS):
+            pull = -step * (slope - slope @ weights)
+            new = weights * np.exp(np.clip(pull, -50, 50))
+            new /= new.sum()
+            lower, steeper = value(new)
+            if lower < loss:
+                gain, weights, loss, slope, step = loss - lower, new, lower, steeper, 1.3 * step
+                if gain < 1e-7:
+                    break
+            else:
+                step /= 2
+        return weights
+
+    weights = descend(np.full(len(scores), 1 / len(scores)))
+    weights = np.where(weights >= LEAST, weights, 0.0)
+    return descend(weights / weights.sum())
+
+
+def probability(f: Array) -> Array:
+    """Of the second class, or of each. Shape (n, m)."""
+    return np.asarray(expit(f) if f.shape[1] == 1 else softmax(f, 1))
+
+
+def log_loss(f: Array, target: Array, share: Array) -> float:
+    """Mean log loss of scores (n, m) over rows whose shares (n,) sum to 1."""
+    if f.shape[1] == 1:
+        return float(share @ (np.logaddexp(0.0, f) - target * f)[:, 0])
+    return float(-share @ (target * log_softmax(f, 1)).sum(1))

@@ -1,0 +1,188 @@
+"""Candidates that were solved: what each predicts of rows that it did not see, and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.training.kernels.directions import Directions
+from polyladder.training.kernels.logistic import fit_classes
+from polyladder.training.kernels.relevance import Array, Relevance
+from polyladder.training.kernels.ridge import RidgeFit, ridge_regression
+
+RIDGES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0)
+"""Ridge weights of a kernel to choose among, relative to what the evidence says."""
+
+LINEAR_RIDGES = tuple(float(r) for r in np.logspace(-3, 5, 13))
+
+CHUNK = 20_000
+"""Rows whose features are held at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows to predict.
+
+    Attributes:
+        y: the squared loss's targets, of mean 0 and variance 1; of classes as well. Shape (n, m).
+        classes: 0 or 1, the second of two classes alone; None for numbers. Shape (n, m).
+        weight: of the rows. Shape (n,).
+        chosen: numbers of the rows that candidates are compared on.
+        fold: of each of these. Shape (chosen,).
+        folds: how many there are.
+    """
+
+    y: Array
+    classes: Array | None
+    weight: Array
+    chosen: NDArray[np.intp]
+    fold: NDArray[np.intp]
+    folds: int
+
+    @property
+    def goal(self) -> Array:
+        """What the compared rows should be predicted as. Shape (chosen, m)."""
+        return (self.y if self.classes is None else self.classes)[self.chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A kernel over some inputs.
+
+    Attributes:
+        features: how its columns were made, in a word.
+        columns: positions of its inputs among those of the polynomial.
+        x: the inputs of all rows. Shape (n, d).
+        groups: the number of each input's group. Shape (d,).
+        scales: the relevance of the groups.
+        directions: of the kernel.
+        along: t of all rows. Shape (n, m).
+    """
+
+    features: str
+    columns: NDArray[np.intp]
+    x: Array
+    groups: NDArray[np.intp]
+    scales: Relevance
+    directions: Directions
+    along: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate that was solved.
+
+    Attributes:
+        model, features, order: as a `Candidate` says.
+        left_out: predictions of the compared rows by fits without them. Shape (chosen, m).
+        block: of a kernel.
+        coefficients: of a kernel's directions, or the slopes of a linear model. Shape (., m).
+        offset: shape (m,).
+        columns: of a linear model or a ladder: the positions of its inputs.
+        ladder: those of all folds, of a ladder. Batch shape (ladders,).
+        ridge: of a kernel's least squares.
+    """
+
+    model: str
+    features: str
+    order: int
+    left_out: Array
+    block: Block | None = None
+    coefficients: Array | None = None
+    offset: Array | None = None
+    columns: NDArray[np.intp] | None = None
+    ladder: LadderPolynomial | None = None
+    ridge: float = 0.0
+
+
+def kernel_numbers(problem: Problem, block: Block, degree: int) -> tuple[Trial, RidgeFit]:
+    """A kernel of one degree, by least squares; the compared rows are left out one by one."""
+    expected = block.scales.noise / block.scales.amplitude
+    factor = block.directions.factor(degree)
+    phi = block.directions.features(block.along[problem.chosen], degree, factor)
+    fit = ridge_regression(
+        phi, problem.y[problem.chosen], problem.weight[problem.chosen], [r * expected for r in RIDGES]
+    )
+    raw = solve_triangular(factor, fit.coefficients, lower=True, trans="T")
+    trial = Trial(
+        "kernel", block.features, degree, fit.left_out, block, raw, fit.offset, block.columns, ridge=fit.ridge
+    )
+    return trial, fit
+
+
+def solved_on_all(problem: Problem, trial: Trial) -> Trial:
+    """The trial with the kernel's coefficients on all rows, where it was compared on some; chunk by chunk."""
+    block = trial.block
+    if block is None or problem.classes is not None or len(problem.chosen) == len(problem.y):
+        return trial
+    factor = block.directions.factor(trial.order)
+    m = len(factor) + 1
+    gram, moment = np.zeros((m, m)), np.zeros((m, problem.y.shape[1]))
+    for start in range(0, len(problem.y), CHUNK):
+        part = slice(start, start + CHUNK)
+        phi = block.directions.features(block.along[part], trial.order, factor)
+        phi = np.concatenate([phi, np.ones((len(phi), 1))], 1)
+        weighted = phi * problem.weight[part, None]
+        gram += weighted.T @ phi
+        moment += weighted.T @ problem.y[part]
+    gram[np.diag_indices(m - 1)] += trial.ridge
+    solved = np.linalg.solve(gram, moment)
+    raw = solve_triangular(factor, solved[:-1], lower=True, trans="T")
+    return replace(trial, coefficients=raw, offset=solved[-1])
+
+
+def kernel_classes(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Trial]:
+    """A kernel of one degree, by the log loss, for each of several ridge weights; the mean of the folds is kept."""
+    factor = block.directions.factor(degree)
+    phi = block.directions.features(block.along[problem.chosen], degree, factor)
+    found = []
+    for left_out, mean in folds_of_classes(problem, phi, ridges):
+        raw = solve_triangular(factor, mean[:-1], lower=True, trans="T")
+        found.append(Trial("kernel", block.features, degree, left_out, block, raw, mean[-1], block.columns))
+    return found
+
+
+def folds_of_classes(problem: Problem, phi: Array, ridges: Sequence[float]) -> list[tuple[Array, Array]]:
+    """For each ridge weight the scores of rows left out, and the mean coefficients of the folds."""
+    assert problem.classes is not None
+    classes, weight = problem.goal, problem.weight[problem.chosen]
+    inside = [problem.fold != k for k in range(problem.folds)]
+    last: list[Array] = []
+    found = []
+    for ridge in ridges:
+        left_out = np.zeros_like(classes)
+        for k, rows in enumerate(inside):
+            start = last[k] if len(last) == problem.folds else None
+            solved = fit_classes(phi[rows], classes[rows], weight[rows], ridge, start)
+            last[k : k + 1] = [solved]
+            left_out[~rows] = phi[~rows] @ solved[:-1] + solved[-1]
+        found.append((left_out, np.mean(np.stack(last), 0)))
+    return found
+
+
+def linear_numbers(problem: Problem, x: Array, features: str) -> Trial:
+    """A linear ridge regression on all inputs alike."""
+    fit = ridge_regression(x[problem.chosen], problem.y[problem.chosen], problem.weight[problem.chosen], LINEAR_RIDGES)
+    columns = np.arange(x.shape[1])
+    return Trial("linear", features, 1, fit.left_out, None, fit.coefficients, fit.offset, columns)
+
+
+def linear_classes(problem: Problem, x: Array, features: str, ridges: Sequence[float]) -> list[Trial]:
+    """Logistic or softmax ridge regressions on all inputs alike."""
+    found = folds_of_classes(problem, x[problem.chosen], ridges)
+    columns = np.arange(x.shape[1])
+    return [Trial("linear", features, 1, left, None, mean[:-1], mean[-1], columns) for left, mean in found]
+
+
+def constant(problem: Problem, features: str) -> Trial:
+    """The shares of the classes, as scores."""
+    weight = problem.weight[problem.chosen]
+    share = np.clip(weight @ problem.goal / weight.sum(), 1e-6, 1 - 1e-6)
+    offset = np.log(share / (1 - share)) if len(share) == 1 else np.log(share)
+    left_out = np.tile(offset, (len(problem.chosen), 1))
+    return Trial("constant", features, 0, left_out, offset=offset)

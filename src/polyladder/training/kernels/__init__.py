@@ -1,0 +1,1 @@
+"""Polynomial kernels, whose regressions are ladders: the relevance of inputs, directions, and their solves."""

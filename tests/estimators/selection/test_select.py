@@ -1,0 +1,133 @@
+"""The choice as a whole: floors, what it finds, and that its ladders are its sum."""
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import log_loss
+
+from polyladder import LPNNClassifier, LPNNRegressor, load
+
+RNG = np.random.default_rng(9)
+
+
+def test_noise_is_left_to_the_mean() -> None:
+    X, y = RNG.normal(size=(80, 6)), RNG.normal(size=80)
+    model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
+    new = RNG.normal(size=(500, 6))
+    assert np.abs(model.predict(new) - y.mean()).mean() < 0.35
+
+
+def test_a_line_stays_a_line() -> None:
+    X = RNG.normal(size=(60, 3))
+    model = LPNNRegressor(effort="low", random_state=0).fit(X, X @ [1.0, -2.0, 0.5] + 0.3 * RNG.normal(size=60))
+    inside = RNG.uniform(-1, 1, size=(300, 3))
+    np.testing.assert_allclose(model.predict(inside), inside @ [1.0, -2.0, 0.5], atol=0.5)
+
+
+def test_a_smooth_function_is_found_from_few_rows() -> None:
+    X = RNG.uniform(size=(100, 4))
+    new = RNG.uniform(0.02, 0.98, size=(500, 4))
+
+    def f(x):
+        return x[:, 0] * np.exp(x[:, 1]) + x[:, 2] ** 2
+
+    model = LPNNRegressor(random_state=0).fit(X, f(X))
+    assert np.sqrt(np.mean((model.predict(new) - f(new)) ** 2)) < 0.005 * f(new).std()
+    assert model.target_.margin > 0.1  # predictions may leave the range of the few targets
+
+
+def test_jumps_take_ramps() -> None:
+    X = RNG.uniform(size=(300, 2))
+    y = np.floor(4 * X[:, 0]) + X[:, 1]
+    model = LPNNRegressor(random_state=0).fit(X, y)
+    assert any(c.weight > 0.3 for c in model.selection_.candidates if c.features == "piecewise")
+    assert model.features_.ramps_ is not None
+    plain = LPNNRegressor(features="standard", random_state=0).fit(X, y)
+    assert plain.features_.ramps_ is None
+    assert model.selection_.error < plain.selection_.error
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_members_sum_to_the_predictions(outputs: int, tmp_path) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    y = np.stack([y] * outputs, 1) if outputs > 1 else y
+    model = LPNNRegressor(effort="low", guard=False, random_state=0).fit(X[:200], y[:200])
+    z = model.inputs(X)
+    found = model.predict(X).reshape(len(X), -1)
+    scale = np.abs(found).max()
+    np.testing.assert_allclose(model.polynomial_(z), found, rtol=1e-6, atol=1e-6 * scale)
+    model.save(tmp_path / "m.ladder")
+    back = load(tmp_path / "m.ladder")
+    np.testing.assert_array_equal(back.predict(X), model.predict(X))
+    assert back.selection_ == model.selection_
+    assert 0 < back.trust(X).min() <= back.trust(X).max() <= 1
+
+
+def test_not_worse_than_a_linear_model_on_real_rows() -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = LPNNRegressor(random_state=0).fit(X[::2], y[::2])
+    line = RidgeCV(np.logspace(-3, 3, 13)).fit(X[::2], y[::2])
+    errors = [np.sqrt(np.mean((m.predict(X[1::2]) - y[1::2]) ** 2)) for m in (model, line)]
+    assert errors[0] < 1.03 * errors[1]
+
+
+def test_classes_are_not_worse_than_by_logistic_regression() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = LPNNClassifier(random_state=0).fit(X[::2], y[::2])
+    line = LogisticRegression(max_iter=1000).fit(X[::2], y[::2])
+    mine, theirs = (log_loss(y[1::2], m.predict_proba(X[1::2])) for m in (model, line))
+    assert mine < 1.03 * theirs
+    z = torch.softmax(model.polynomial_(model.inputs(X)), 1)
+    np.testing.assert_allclose(z, model.predict_proba(X), atol=1e-8)
+
+
+def test_labels_without_reason_are_left_to_a_constant() -> None:
+    X, y = RNG.normal(size=(120, 5)), RNG.random(120) < 0.2
+    model = LPNNClassifier(effort="low", random_state=0).fit(X, y)
+    new, truth = RNG.normal(size=(800, 5)), RNG.random(800) < 0.2
+    constant = log_loss(truth, np.full(800, y.mean()))
+    assert log_loss(truth, model.predict_proba(new)[:, 1]) < 1.05 * constant
+
+
+def test_many_levels_are_shrunken() -> None:
+    levels = np.array([f"level {i}" for i in RNG.integers(0, 150, size=400)])
+    x = RNG.normal(size=400)
+    y = np.where(x + 0.5 * RNG.normal(size=400) > 0, "yes", "no")
+    frame = pl.DataFrame({"x": x, "level": levels})
+    model = LPNNClassifier(effort="low", random_state=0).fit(frame[:250], y[:250])
+    with pytest.warns(UserWarning, match="categories that training did not see"):
+        p = model.predict_proba(frame[250:])
+    alone = LogisticRegression().fit(x[:250, None], y[:250])
+    assert log_loss(y[250:], p) < 1.1 * log_loss(y[250:], alone.predict_proba(x[250:, None]))
+
+
+def test_weights_and_repetitions_agree_to_the_last_bit() -> None:
+    X, y = RNG.normal(size=(30, 2)), RNG.normal(size=30)
+    weight = RNG.integers(0, 4, size=30)
+    once = LPNNRegressor(effort="low", random_state=0).fit(X, y, sample_weight=weight)
+    order = RNG.permutation(np.repeat(np.arange(30), weight))
+    twice = LPNNRegressor(effort="low", random_state=0).fit(X[order], y[order])
+    np.testing.assert_array_equal(once.predict(X), twice.predict(X))
+
+
+def test_more_rows_are_learned_by_the_readout() -> None:
+    X = RNG.normal(size=(200, 2))
+    y = X[:, 0] ** 2 + X[:, 1]
+    model = LPNNRegressor(effort="low", random_state=0).fit(X[:100], y[:100])
+    shifted = y + 1.0
+    before = np.mean((model.predict(X[100:]) - shifted[100:]) ** 2)
+    model.partial_fit(X[100:], shifted[100:])
+    assert np.mean((model.predict(X[100:]) - shifted[100:]) ** 2) < 0.5 * before
+    z = model.inputs(X)
+    expected = model.target_.in_own_units(model.members_(z).mean(0))
+    np.testing.assert_allclose(model.polynomial_(z), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_a_handful_of_rows(n: int) -> None:
+    X = np.arange(2.0 * n).reshape(n, 2) ** 1.5
+    assert np.isfinite(LPNNRegressor(random_state=0).fit(X, X[:, 0]).predict(X)).all()
+    assert LPNNClassifier(random_state=0).fit(X, np.arange(n) % 2).predict(X).shape == (n,)

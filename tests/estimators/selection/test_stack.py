@@ -1,0 +1,57 @@
+"""Weights of a sum, against general optimizers."""
+
+import numpy as np
+import pytest
+from scipy.optimize import lsq_linear, minimize
+from sklearn.metrics import log_loss as reference_loss
+
+from polyladder.estimators.selection.stack import SMOOTHING, log_loss, probability, stack_classes, stack_numbers
+
+RNG = np.random.default_rng(6)
+
+
+def test_numbers_are_stacked_by_least_squares() -> None:
+    y, weight = RNG.normal(size=(50, 2)), RNG.uniform(0.5, 2, size=50)
+    models = [y + RNG.normal(size=y.shape), 0.5 * y + RNG.normal(size=y.shape), -y + RNG.normal(size=y.shape)]
+    found = stack_numbers(models, y, weight)
+    root = np.sqrt(weight)[:, None]
+    columns = np.stack([(m * root).ravel() for m in models], 1)
+    np.testing.assert_allclose(found, lsq_linear(columns, (y * root).ravel(), (0, np.inf)).x, atol=1e-5)
+    assert found[2] == 0
+
+
+def test_where_nothing_helps_the_mean_is_left() -> None:
+    y = RNG.normal(size=(50, 1))
+    np.testing.assert_array_equal(stack_numbers([-y, np.zeros_like(y)], y, np.ones(50)), [0, 0])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_are_stacked_by_log_loss(classes: int) -> None:
+    labels = RNG.integers(0, classes, size=120)
+    coded = np.eye(classes)[labels][:, 1:] if classes == 2 else np.eye(classes)[labels]
+    weight = RNG.uniform(0.5, 2, size=120)
+    models = [2 * coded + RNG.normal(size=coded.shape) - 1, coded + 2 * RNG.normal(size=coded.shape), 0 * coded]
+    price = np.array([0.0, 0.01, 0.0])
+    found = stack_classes(models, coded, weight, price)
+    assert found.sum() == pytest.approx(1)
+    target = (1 - SMOOTHING) * coded + SMOOTHING / max(2, coded.shape[1])
+    share = weight / weight.sum()
+
+    def loss(w):
+        return log_loss(np.tensordot(w, np.stack(models), 1), target, share) + price @ w
+
+    other = minimize(
+        loss, np.full(3, 1 / 3), bounds=[(0, 1)] * 3, constraints={"type": "eq", "fun": lambda w: w.sum() - 1}
+    )
+    assert loss(found) < other.fun + 1e-3
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_log_loss_is_scikit_learns(classes: int) -> None:
+    labels, scores = RNG.integers(0, classes, size=40), RNG.normal(size=(40, 1 if classes == 2 else classes))
+    coded = np.eye(classes)[labels][:, 1:] if classes == 2 else np.eye(classes)[labels]
+    p = probability(scores)
+    p = np.c_[1 - p, p] if classes == 2 else p
+    assert log_loss(scores, coded, np.full(40, 1 / 40)) == pytest.approx(
+        reference_loss(labels, p, labels=range(classes))
+    )

@@ -1,0 +1,76 @@
+"""Candidates predict rows left out, and are what they say."""
+
+import numpy as np
+import pytest
+import torch
+
+from polyladder.estimators.selection.select import summed
+from polyladder.estimators.selection.trials import (
+    Block,
+    Problem,
+    constant,
+    kernel_classes,
+    kernel_numbers,
+    linear_classes,
+    linear_numbers,
+    solved_on_all,
+)
+from polyladder.training.kernels.directions import pick_directions
+from polyladder.training.kernels.relevance import Relevance
+from polyladder.training.kernels.ridge import ridge_regression
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(60, 3))
+Y = X[:, :1] * X[:, 1:2] + 0.1 * RNG.normal(size=(60, 1))
+CLASSES = (Y > 0).astype(float)
+
+
+def problem(classes=None, rows: int = 60) -> Problem:
+    return Problem(Y, classes, np.ones(60), np.arange(rows), np.arange(rows) % 3, 3)
+
+
+def block() -> Block:
+    scales = Relevance(np.full(3, 0.5), 0.02, 1.0, 2)
+    directions = pick_directions(X, scales, np.arange(3), 30, RNG, 3)
+    return Block("standard", np.arange(3), X, np.arange(3), scales, directions, directions.along(X))
+
+
+def outputs(trial) -> np.ndarray:
+    ladder = sum(part(torch.from_numpy(X)) for part in summed([(trial, 1.0)], 3, 1))
+    return ladder.numpy()
+
+
+def test_a_kernel_finds_a_product_that_a_line_does_not() -> None:
+    kernel, fit = kernel_numbers(problem(), block(), 2)
+    line = linear_numbers(problem(), X, "standard")
+    assert fit.error < 0.05 < 0.5 < ((line.left_out - Y) ** 2).mean()
+    assert ((kernel.left_out - Y) ** 2).mean() == pytest.approx(fit.error)
+    assert ((outputs(kernel) - Y) ** 2).mean() < fit.error
+
+
+def test_what_is_solved_on_some_rows_is_solved_again_on_all() -> None:
+    some = problem(rows=20)
+    kept = block()
+    trial, fit = kernel_numbers(some, kept, 2)
+    again = solved_on_all(some, trial)
+    factor = kept.directions.factor(2)
+    phi = kept.directions.features(kept.along, 2, factor)
+    expected = ridge_regression(phi, Y, np.ones(60), [fit.ridge])
+    np.testing.assert_allclose(outputs(again), phi @ expected.coefficients + expected.offset, atol=1e-6)
+    assert solved_on_all(problem(), trial) is trial
+
+
+def test_classes_have_one_trial_for_each_ridge() -> None:
+    trials = kernel_classes(problem(CLASSES), block(), 2, (1.0, 0.1))
+    assert len(trials) == 2
+    for trial in trials:
+        assert ((trial.left_out > 0) == (CLASSES > 0)).mean() > 0.65
+        assert ((outputs(trial) > 0) == (CLASSES > 0)).mean() > 0.8
+    lines = linear_classes(problem(CLASSES), X, "standard", (1.0,))
+    assert lines[0].left_out.shape == (60, 1)
+
+
+def test_a_constant_has_the_share_of_the_class() -> None:
+    found = constant(problem(CLASSES), "standard")
+    np.testing.assert_allclose(1 / (1 + np.exp(-found.left_out)), CLASSES.mean())
+    np.testing.assert_allclose(outputs(found), found.left_out)

@@ -1,0 +1,46 @@
+"""Ramps rise from knot to knot, and their sum is the column."""
+
+import numpy as np
+
+from polyladder.tables.ramps import learn_ramps
+
+RNG = np.random.default_rng(4)
+T = np.c_[RNG.normal(size=60), RNG.integers(0, 2, size=60), RNG.integers(0, 4, size=60)].astype(float)
+
+
+def test_ramps_sum_to_their_column() -> None:
+    ramps = learn_ramps(T, 5)
+    assert ramps is not None
+    assert set(ramps.column.tolist()) == {0, 2}  # the middle column has two values
+    raw = ramps.raw(T)
+    for j in (0, 2):
+        own = ramps.column == j
+        total = raw[:, own] @ (ramps.high - ramps.low)[own] + ramps.low[own].min()
+        np.testing.assert_allclose(total, T[:, j], atol=1e-12)
+    np.testing.assert_allclose(ramps(T).mean(0), 0, atol=1e-12)
+    np.testing.assert_allclose(ramps(T).std(0), 1, atol=1e-12)
+
+
+def test_slopes_are_differences() -> None:
+    ramps = learn_ramps(T, 5)
+    assert ramps is not None
+    knots = ramps.knots(0)
+    for t in (knots[:-1] + knots[1:]) / 2:
+        near = np.tile([t, 0.0, 1.0], (2, 1))
+        near[:, 0] += [-1e-6, 1e-6]
+        low, high = ramps(near)
+        np.testing.assert_allclose(ramps.slopes(0, t), (high - low) / 2e-6, atol=1e-6)
+
+
+def test_a_weight_of_two_is_a_row_given_twice() -> None:
+    weight = RNG.integers(1, 4, size=60)
+    once, twice = learn_ramps(T, 5, weight.astype(float)), learn_ramps(np.repeat(T, weight, 0), 5)
+    assert once is not None
+    assert twice is not None
+    for name in ("column", "low", "high"):
+        np.testing.assert_array_equal(vars(once)[name], vars(twice)[name])
+    np.testing.assert_allclose(once.scale, twice.scale)
+
+
+def test_columns_of_two_values_have_none() -> None:
+    assert learn_ramps(T[:, 1:2], 5) is None
