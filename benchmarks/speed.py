@@ -135,7 +135,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     found = []
-    print("task            rows x cols  model          fit s   ratio  peak MiB    rows/s  one row ms   score", flush=True)
+    print(
+        "task            rows x cols  model          fit s   ratio  peak MiB    rows/s  one row ms   score", flush=True
+    )
     for task in arguments.task:
         for size in arguments.sizes:
             n, d = map(int, size.split("x"))
