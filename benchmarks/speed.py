@@ -93,7 +93,7 @@ def measure(task: str, name: str, n: int, d: int, threads: int) -> dict[str, Any
         found = {"task": task, "rows": n, "columns": d, "model": name, "fit_seconds": seconds, "peak_mib": memory}
         found |= {"rows_a_second": 10_000 / times[10_000], "one_row_ms": 1e3 * times[1], "score": model.score(*test)}
         if name == "ladders":
-            found |= work_of(model, n, seconds)
+            found |= work_of(model, n, d, seconds)
     return found
 
 
@@ -108,15 +108,22 @@ def best_time(run: Any) -> float:
     return best
 
 
-def work_of(model: Any, n: int, seconds: float) -> dict[str, Any]:
+def work_of(model: Any, n: int, d: int, seconds: float) -> dict[str, Any]:
     """What our fit decided, its operations and the share of the processor's peak."""
-    from polyladder.estimators.cost import RATE, Shape
+    import torch
 
-    members = model.members_
-    shape = Shape(n, members.in_features, members.hidden[0], members.order, members.out_features)
-    operations = len(members) * model.n_iter_ * shape.sweep_seconds() * RATE
-    decided = {"solver": model.solver_, "ladders": len(members), "sweeps": model.n_iter_}
-    # Stages sweep over fewer rows: the count is an upper bound there.
+    from polyladder.estimators.cost import Shape, work_for
+    from polyladder.estimators.rows import Rows
+    from polyladder.training.solves.stages import Stage
+
+    decided = {"solver": model.solver_, "ladders": len(model.members_), "sweeps": model.n_iter_}
+    if model.solver_ != "alternating":
+        return decided
+    outputs, width, order = model.members_.out_features, model.members_.hidden[0], model.order_
+    rows = Rows(torch.zeros(1, 1).expand(n, d), torch.zeros(1, 1).expand(n, outputs), None, outputs, "squared")
+    stages = work_for("auto", rows, width, order, None, None).stages or (Stage(1.0, model.n_iter_),)
+    shape = Shape(n, d, width, order, outputs)
+    operations = len(model.members_) * sum(s.sweeps * shape.sweep_operations(s.share) for s in stages)
     return decided | {"operations": operations, "share_of_peak": operations / seconds / peak_operations()}
 
 
@@ -136,7 +143,8 @@ def main() -> None:
     arguments = parser.parse_args()
     found = []
     print(
-        "task            rows x cols  model          fit s   ratio  peak MiB    rows/s  one row ms   score", flush=True
+        "task            rows x cols  model          fit s   ratio  peak MiB    rows/s  one row ms   score  share",
+        flush=True,
     )
     for task in arguments.task:
         for size in arguments.sizes:
@@ -147,13 +155,15 @@ def main() -> None:
                 trees = row["fit_seconds"] if trees is None else trees
                 row["ratio"] = row["fit_seconds"] / trees
                 found.append(row)
+                share = f"{row['share_of_peak']:5.2f}" if "share_of_peak" in row else ""
                 print(
                     f"{task:14s} {size:>12s}  {name:13s} {row['fit_seconds']:6.2f}  {row['ratio']:6.1f}  "
-                    f"{row['peak_mib']:8.0f}  {row['rows_a_second']:8.0f}  {row['one_row_ms']:10.2f}  {row['score']:6.3f}",
+                    f"{row['peak_mib']:8.0f}  {row['rows_a_second']:8.0f}  {row['one_row_ms']:10.2f}  "
+                    f"{row['score']:6.3f}  {share}",
                     flush=True,
                 )
     if arguments.out is not None:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
         versions = {name: version(name) for name in ("torch", "scikit-learn", "numpy")}
         record = {"commit": commit, "versions": versions, "machine": platform.processor() or platform.machine()}
         arguments.out.write_text(json.dumps(record | {"threads": arguments.threads, "rows": found}, indent=1) + "\n")
