@@ -133,6 +133,16 @@ def in_process(*arguments: Any) -> dict[str, Any]:
         return pool.apply(measure, arguments)
 
 
+def store(found: list[dict[str, Any]], threads: int, path: Path) -> None:
+    """Write what has been measured so far, with the commit and the versions that it was measured on."""
+    from polyladder.files.replace_file import write_atomically
+
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    record: dict[str, Any] = {"commit": commit, "threads": threads, "machine": platform.machine()}
+    record["versions"] = {name: version(name) for name in ("torch", "scikit-learn", "numpy")}
+    write_atomically((json.dumps(record | {"rows": found}, indent=1) + "\n").encode(), path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", default=SIZES)
@@ -162,11 +172,8 @@ def main() -> None:
                     f"{row['score']:6.3f}  {share}",
                     flush=True,
                 )
-    if arguments.out is not None:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
-        versions = {name: version(name) for name in ("torch", "scikit-learn", "numpy")}
-        record = {"commit": commit, "versions": versions, "machine": platform.processor() or platform.machine()}
-        arguments.out.write_text(json.dumps(record | {"threads": arguments.threads, "rows": found}, indent=1) + "\n")
+                if arguments.out is not None:
+                    store(found, arguments.threads, arguments.out)
 
 
 if __name__ == "__main__":
