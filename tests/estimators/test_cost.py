@@ -47,3 +47,12 @@ def test_adam_is_kept_for_sparse_rows_and_on_request() -> None:
     sparse = Rows(torch.eye(4).to_sparse_csr(), torch.zeros(4, 1), None, 1, "squared")
     assert work_for("auto", sparse, 4, 3, None, None).solver == "adam"
     assert work_for("adam", table(100, 3), 4, 3, None, None).solver == "adam"
+
+
+def test_many_classes_are_left_to_adam_unless_block_solves_are_asked_for() -> None:
+    def rows(classes: int) -> Rows:
+        return Rows(torch.zeros(1, 1).expand(500, 4), torch.zeros(500, dtype=torch.long), None, classes, "softmax")
+
+    assert work_for("auto", rows(5), 10, 4, None, None).solver == "alternating"
+    assert work_for("auto", rows(6), 10, 4, None, None).solver == "adam"
+    assert work_for("alternating", rows(6), 10, 4, None, None).solver == "alternating"

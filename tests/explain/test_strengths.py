@@ -73,7 +73,7 @@ def test_many_inputs_have_strengths_too() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 320))
     y = 5 * X[:, 7] + 3 * X[:, 300] + 2 * X[:, 7] * X[:, 300]
-    model = LPNNRegressor(order=2, width=2, n_estimators=1, random_state=0).fit(X, y)
+    model = LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=20, random_state=0).fit(X, y)
     found = strengths(read_model(model, X), model.inputs(X))
     assert [i for i, _ in found.columns[:2]] == [7, 300]
     assert len(found.columns) == 320

@@ -33,6 +33,9 @@ LEAST_ROWS = 2000
 LEAST_SWEEPS = 4
 """Sweeps that a small table must get at least."""
 
+MANY_CLASSES = 5
+"""Classes above which "auto" means Adam: they share the units of a ladder, and the bound of their loss is loose."""
+
 MULTIPLE = 7.0
 """How much longer than boosted trees a fit may take, by default."""
 
@@ -78,12 +81,15 @@ class Shape:
     order: int
     outputs: int
 
-    def sweep_seconds(self, share: float = 1.0) -> float:
+    def sweep_operations(self, share: float = 1.0) -> float:
         """Of one ladder, on a share of the rows."""
         n, k, m = max(1, round(share * self.n)), self.width, self.outputs
         reads_x = self.order * block_operations(m, k, n, self.d + 1)
-        reads_state = max(0, self.order - 2) * block_operations(m, k, n, k + 1)
-        return (reads_x + reads_state) / RATE + 2 * (self.order - 1) * OVERHEAD
+        return reads_x + max(0, self.order - 2) * block_operations(m, k, n, k + 1)
+
+    def sweep_seconds(self, share: float = 1.0) -> float:
+        """Of one ladder, on a share of the rows."""
+        return self.sweep_operations(share) / RATE + 2 * (self.order - 1) * OVERHEAD
 
     def seconds(self, stages: tuple[Stage, ...]) -> float:
         """Of one ladder, in stages; () stands for sweeps on all rows."""
@@ -113,6 +119,8 @@ def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None
         return Work("adam", usual, (), 0.0, budget, "it was asked for.")
     if is_sparse(rows.z):
         return Work("adam", usual, (), 0.0, budget, "the rows are sparse.")
+    if solver == "auto" and rows.loss == "softmax" and rows.outputs > MANY_CLASSES:
+        return Work("adam", usual, (), 0.0, budget, "many classes need wider ladders than block solves can afford.")
     shape = Shape(n, d, width, order, rows.outputs)
     found = within_budget(shape, usual, models is not None, budget, max_seconds is not None)
     if found is not None:

@@ -27,6 +27,9 @@ from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table
 
+MEMBERS = 16
+"""Ladders of a batch that are evaluated side by side."""
+
 PREDICT_NUMBERS = 2**23
 """Numbers of hidden states held at once while predicting: 64 MiB in float64."""
 
@@ -324,5 +327,7 @@ def evaluate_dense(model: LadderPolynomial, z: Tensor) -> Tensor:
     """Ladders at dense rows, laid out for the processor's cache. Shape (*batch_shape, n, m)."""
     shape = model.batch_shape
     flat = model.map(lambda t: t.reshape(-1, *t.shape[len(shape) :]))
-    outputs = Layout.of(flat).members(z)
+    # Many members take turns, so that those of one turn stay in the cache with their rows.
+    turns = [Layout.of(flat[i : i + MEMBERS]).members(z) for i in range(0, len(flat), MEMBERS)]
+    outputs = torch.cat(turns)
     return outputs.reshape(*shape, *outputs.shape[1:])

@@ -78,11 +78,12 @@ class StudentMixture:
 
     def median(self) -> Tensor:
         """Median over the draws of the function's value. Shape (n, m)."""
-        values, order = self.center.sort(0)
-        share = self.share.unsqueeze(-1).expand_as(values).gather(0, order)
+        # Draws last: sorting, gathering and adding up then run along memory.
+        values, order = self.center.movedim(0, -1).contiguous().sort(-1)
+        share = self.share.T.unsqueeze(1).expand_as(values).gather(-1, order)
         # The first draw at which half is reached; rounding must not push it on by one.
-        position = (share.cumsum(0) < 0.5 - 1e-9).sum(0, keepdim=True)
-        return values.gather(0, position)[0]
+        position = (share.cumsum(-1) < 0.5 - 1e-9).sum(-1, keepdim=True)
+        return values.gather(-1, position)[..., 0]
 
     def quantile(self, level: float) -> Tensor:
         """Where `distribution` reaches a level in (0, 1), to a relative error of 1e-9. Shape (n, m).

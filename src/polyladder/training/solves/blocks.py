@@ -24,7 +24,7 @@ CHUNK_NUMBERS = 2**20
 KEPT_NUMBERS = 2**22
 """How many numbers the pairs of the inputs may hold to be kept for a whole fit."""
 
-SINGLE_ROWS = 2000
+SINGLE_ROWS = 1000
 """From this many rows on Gram matrices are summed in single precision."""
 
 
