@@ -38,7 +38,7 @@ def test_help_does_not_import_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-@pytest.mark.parametrize("name", ["fit", "predict", "explain", "report", "datasets", "demo", "equation"])
+@pytest.mark.parametrize("name", ["fit", "columns", "predict", "explain", "report", "datasets", "demo", "equation"])
 def test_every_command_has_help_with_an_example(name: str) -> None:
     shown = CliRunner().invoke(commands, [name, "--help"]).stdout
     assert "Example" in shown
