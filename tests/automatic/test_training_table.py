@@ -14,13 +14,7 @@ N = 30
 
 
 def read(frame: dict[str, Any], target: str = "y", **options: Any) -> TrainingTable:
-    return training_table(
-        frame_file(pl.DataFrame(frame, strict=False)),
-        target,
-        options.get("task"),
-        options.get("drop", ()),
-        options.get("category", ()),
-    )
+    return training_table(frame_file(pl.DataFrame(frame, strict=False)), target, **options)
 
 
 def columns(**more: Any) -> dict[str, Any]:
@@ -135,3 +129,27 @@ def test_rare_classes_are_left_out_with_their_rows() -> None:
 def test_a_column_of_one_value_and_gaps_says_something() -> None:
     found = read(columns(gaps=[5.0, None, 5.0] * (N // 3)))
     assert [kind.name for kind in found.kinds] == ["a", "kind", "gaps"]
+
+
+def test_a_target_of_money_and_one_of_yes_and_no() -> None:
+    found = read({"a": ["x", "y", "z", "w"] * 10, "y": [f"${1000 + i:,}" for i in range(40)]})
+    assert found.task == "regression"
+    assert found.target[0] == 1000
+    assert found.target_kind.style.prefix == "$"
+    found = read({"a": ["x", "y", "z", "w"] * 10, "y": ["Yes", "no", "YES", "No"] * 10})
+    assert set(found.target) == {"Yes", "no"}
+    assert found.task == "classification"
+
+
+def test_a_counter_is_kept_if_there_is_nothing_else() -> None:
+    found = read({"x": list(range(40)), "y": [float(i % 7) + 0.5 for i in range(40)]})
+    assert [kind.name for kind in found.kinds] == ["x"]
+    with pytest.raises(ValueError, match="that says something"):
+        read({"x": ["same"] * 40, "y": [float(i % 7) + 0.5 for i in range(40)]})
+
+
+def test_columns_that_are_not_there_are_refused_by_their_option() -> None:
+    columns = {"a": [1.5, 2.5] * 20, "y": [float(i) for i in range(40)]}
+    for option in ("keep", "drop", "category"):
+        with pytest.raises(ValueError, match=f"{option} must name a column of the table; got 'zz'"):
+            read(columns, **{option: ["zz"]})

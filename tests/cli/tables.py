@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from typer.testing import CliRunner, Result
@@ -53,3 +54,28 @@ def sentence(*arguments: object) -> str:
     assert "\n" not in said
     assert said.endswith((".", "?"))
     return said
+
+
+def shop(rows: int = 120) -> dict[str, list[str]]:
+    """A table with money, dates, yes and no, codes and an id."""
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=rows)
+    yes = rng.random(rows) < 0.4
+    day = rng.integers(0, 700, rows)
+    dates = (np.datetime64("2021-01-01") + day).astype(str)
+    return {
+        "customer_id": [str(90_000 + 7 * int(i)) for i in rng.permutation(rows)],
+        "fee": [f"${1000 + 900 * v:,.2f}" for v in rng.random(rows)],
+        "sold": [f"{d[8:]}.{d[5:7]}.{d[:4]}" for d in dates],
+        "garden": ["Yes" if v else "no" for v in yes],
+        "zip": [f"{int(v):05}" for v in rng.choice([123, 2139, 94110], rows)],
+        "a": [f"{v:.4f}" for v in a],
+        "shop": [f"s{i % 9}" for i in range(rows)],
+        "y": [f"{2 * u + v + 0.001 * t:.4f}" for u, v, t in zip(a, yes, day, strict=True)],
+        "kind": ["high" if u + v > 0.4 else "low" for u, v in zip(a, yes, strict=True)],
+    }
+
+
+def write_quoted(path: Path, columns: dict[str, list[str]]) -> Path:
+    pl.DataFrame(columns).write_csv(path)
+    return path

@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from polyladder import load
 from polyladder.cli.explain import plot, show_formula, term_words
 from polyladder.explain.terms import Formula, Term
-from tests.cli.tables import run, sentence, small_table, write
+from tests.cli.tables import run, sentence, shop, small_models, small_table, write, write_quoted
 from tests.cli.test_predict import model
 from tests.export.estimators import fitted
 
@@ -116,3 +117,32 @@ def test_a_formula_states_its_proven_error(exported: Path) -> None:
 def test_a_tolerance_must_be_a_share(exported: Path) -> None:
     said = sentence("explain", exported, "--formula", "--tolerance", "little")
     assert said.startswith("--tolerance must be a share such as 1% or 0.01")
+
+
+pytestmark = pytest.mark.usefixtures(small_models.__name__)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write_quoted(tmp_path / "shop.csv", shop())
+
+
+def test_a_row_is_explained(table: Path) -> None:
+    path = table.parent / "m.ladder"
+    run("fit", table, "-t", "y", "-o", path, "--time-budget", 0, "--drop", "kind")
+    model = load(path)
+    shown = run("explain", path, table, "--row", 17).stdout
+    assert f"fee = {shop()['fee'][16]}" in shown
+    assert f"sold = {shop()['sold'][16]}" in shown
+    found = json.loads(run("explain", path, table, "--row", 17, "--json").stdout)
+    (output,) = found["outputs"]
+    total = output["start"] + sum(part["value"] for part in output["contributions"])
+    assert total == pytest.approx(output["value"])
+    assert found["prediction"] == pytest.approx(output["value"] + output["held"])
+    other = json.loads(run("explain", path, table, "--row", 17, "--from-row", 17, "--json").stdout)
+    assert [part["value"] for part in other["outputs"][0]["contributions"]] == [0.0] * len(model.feature_names_in_)
+    assert "--row must come with DATA" in sentence("explain", path, "--row", 3)
+    assert "--row must be at most 120" in sentence("explain", path, table, "--row", 121)
+    assert "--from-row must come with --row" in sentence("explain", path, table, "--from-row", 3)
+    curve = run("explain", path, "--feature", "sold").stdout
+    assert re.search(r"\d\d\.\d\d\.20\d\d", curve.splitlines()[-2])

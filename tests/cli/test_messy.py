@@ -43,7 +43,8 @@ def test_an_unnamed_column_that_counts_rows_is_left_out(tmp_path: Path) -> None:
     write(tmp_path / "t.csv", {"": [str(i) for i in range(40)], **small_table()})
     card, said, _ = fit(tmp_path / "t.csv")
     assert columns(card) == ["a", "b"]
-    assert "Column 'column 1' has no name and counts the rows: left out.\n" in said
+    assert "  column 1  left out: it has no name and counts the rows\n" in said
+    assert "Column 'column 1' has no name and counts the rows: left out." in card["notes"]
 
 
 def test_numbers_with_text_among_them_are_refused_or_forced(tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ def test_names_are_no_categories(tmp_path: Path) -> None:
     write(tmp_path / "t.csv", {**small_table(), "who": [f"person {i}" for i in range(40)]})
     card, said, _ = fit(tmp_path / "t.csv")
     assert columns(card) == ["a", "b"]
-    assert "Column 'who' holds 40 different texts, more like names than categories: left out." in said
+    assert "  who  left out: it holds 40 different texts, more like names than categories\n" in said
 
 
 def test_duplicated_names_are_numbered(tmp_path: Path) -> None:

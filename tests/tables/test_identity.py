@@ -33,3 +33,10 @@ def test_a_currency_is_never_an_id_and_a_wish_is_obeyed() -> None:
     assert not useless(values, values, ColumnKind("id", "number"), forced=True)
     assert not useless(values, values, ColumnKind("id", "number", style=NumberStyle(prefix="$")), forced=False)
     assert not useless(values, values + 0.5, ColumnKind("id", "number"), forced=False)
+
+
+def test_texts_of_one_row_each_are_names_also_among_gaps() -> None:
+    cabins = pl.Series("cabin", [f"C{i}" for i in range(30)] + [None] * 120)
+    assert "more like names" in useless(cabins, cabins, ColumnKind("cabin", "category"), forced=False)
+    decks = pl.Series("deck", [f"C{i % 9}" for i in range(30)] + [None] * 120)
+    assert not useless(decks, decks, ColumnKind("deck", "category"), forced=False)

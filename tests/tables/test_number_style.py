@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from polyladder.tables.number_style import PLAIN, NumberStyle, find_style, read_numbers, write_number
+from polyladder.tables.number_style import PLAIN, NumberStyle, find_style, number_words, read_numbers, write_number
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,9 @@ def test_a_comma_means_what_the_file_says_where_cells_leave_it_open() -> None:
 )
 def test_numbers_are_written_in_their_style(value: float, style: NumberStyle, text: str) -> None:
     assert write_number(value, style) == text
+
+
+def test_numbers_for_people() -> None:
+    assert number_words(-117812.3) == "-117,812"
+    assert number_words(0.12345, signed=True) == "+0.123"
+    assert number_words(2.5e-7) == "2.5e-07"

@@ -12,7 +12,7 @@ import numpy as np
 
 from polyladder.automatic.budget import Deadline, fit_in_time
 from polyladder.automatic.card import HeldOut, Score, make_card
-from polyladder.automatic.choose import Choice, Trial, choose, setting_words
+from polyladder.automatic.choose import SEARCH_ROWS, Choice, Task, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged
 from polyladder.automatic.selected import effort_for, selection_json
@@ -169,7 +169,10 @@ def read_training_table(
         if name == target:
             raise ValueError(f"{option} must name another column than the target; got {name!r}.")
     read = training_table(file, target, task, drop, category, keep, rules, aside)
-    for line in (read.guess, *column_lines(read.understood), *read.notes):
+    lines = column_lines(read.understood)
+    # What has a line of its own need not be said again.
+    told = {c.sentence for c in read.understood} if len(lines) >= len(read.understood) else set()
+    for line in (read.guess, *lines, *(note for note in read.notes if note not in told)):
         say(line)
     return read
 
@@ -198,17 +201,12 @@ def fit_training_table(
     for note in notes:
         say(note)
     inputs = count_inputs(X)
-
-    def tell(trial: Trial, best: Trial) -> None:
-        step(f"{setting_words(trial.settings)}: {trial.error:.4g}; best {best.error:.4g}")
-
     (train, answers), unseen = held
     choice = None
     if bayesian or solver == "adam":
-        budget = CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0
-        choice = choose(
-            train, answers, task, inputs=inputs, solver=solver, seconds=budget, random_state=seed, tell=tell
-        )
+        limit = CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0
+        options: dict[str, Any] = {"inputs": inputs, "solver": solver, "seconds": limit, "random_state": seed}
+        choice = chosen_in_time(train, answers, task, deadline, step, options)
 
     def estimator_to_fit() -> Any:
         if choice is not None:
@@ -251,6 +249,30 @@ def fit_training_table(
     words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
     estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
+
+
+class OutOfTimeError(Exception):
+    """No setting is tried any more."""
+
+
+def chosen_in_time(
+    X: Any, y: NDArray[Any], task: Task, deadline: Deadline, step: Listener, options: dict[str, Any]
+) -> Choice:
+    """What `choose` finds until its share of the time has passed by the clock, however busy the machine is."""
+    trials: list[Trial] = []
+    leader: list[Trial] = []
+
+    def tell(trial: Trial, best: Trial) -> None:
+        step(f"{setting_words(trial.settings)}: {trial.error:.4g}; best {best.error:.4g}")
+        trials.append(trial)
+        leader[:] = [best]
+        if deadline.left(SHARES["choosing"]) <= 0:
+            raise OutOfTimeError
+
+    try:
+        return choose(X, y, task, tell=tell, **options)
+    except OutOfTimeError:
+        return Choice(leader[0].settings, tuple(trials), min(len(y), SEARCH_ROWS))
 
 
 def held_out_rows(

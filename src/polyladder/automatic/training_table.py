@@ -107,7 +107,7 @@ def training_table(
     used = [c for c in found if c.used]
     if not used:
         raise ValueError(f"{file.label} must hold a column besides {target!r} that says something; there is none.")
-    notes += [f"Column {c.kind.name!r} {c.reason}: left out." for c in found if c.reason and c.kind.name not in drop]
+    notes += [c.sentence for c in found if c.reason and c.kind.name not in drop]
     notes += [c.note for c in found if c.note]
     kept = frame.select([c.kind.name for c in used]).with_columns([c.values for c in used])
     notes += leakage_notes(kept, y, chosen, target)

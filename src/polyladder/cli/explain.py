@@ -120,22 +120,31 @@ def show_row(console: Console, parts: Contributions, row: int) -> None:
     def say(words: str = "", style: str = "") -> None:
         console.print(Text(words, style))
 
+    from polyladder.tables.number_style import number_words
+
     prediction = parts.predictions[0]
-    say(f"Row {row}: {prediction:.6g}" if isinstance(prediction, float) else f"Row {row}: {prediction}", "bold")
+    said = number_words(prediction) if isinstance(prediction, float) else prediction
+    say(f"Row {row}: {said}", "bold")
     for k, name in enumerate(parts.output_names):
         order = parts.ranked(0, k)
         labels = [f"{parts.columns[i]} = {parts.cells[0][i]}" for i in order]
         width, largest = max(map(len, labels)), abs(parts.values[0, order[0], k]) or 1.0
         say()
-        say(f"{name}: {parts.outputs[0, k]:.4g}, from {parts.start[k]:.4g} at {parts.baseline}", "bold")
+        say(
+            f"{name}: {number_words(parts.outputs[0, k])}, from {number_words(parts.start[k])} at {parts.baseline}",
+            "bold",
+        )
         for i, label in zip(order, labels, strict=True):
             value = parts.values[0, i, k]
             between = ""
             if parts.lower is not None and parts.upper is not None:
-                between = f"  ({parts.lower[0, i, k]:+.3g} to {parts.upper[0, i, k]:+.3g})"
-            say(f"  {label:<{width}}  {value:+9.4g}{between}  {'█' * round(BAR * abs(value) / largest)}")
+                between = (
+                    f"  ({number_words(parts.lower[0, i, k], True)} to {number_words(parts.upper[0, i, k], True)})"
+                )
+            bar = "█" * round(BAR * abs(value) / largest)
+            say(f"  {label:<{width}}  {number_words(value, signed=True):>10}{between}  {bar}")
         if abs(parts.held[0, k]) > 1e-9 * (1 + abs(parts.outputs[0, k])):
-            say(f"  {'held to the range of predictions':<{width}}  {parts.held[0, k]:+9.4g}")
+            say(f"  {'held to the range of predictions':<{width}}  {number_words(parts.held[0, k], signed=True):>10}")
 
 
 def written_columns(estimator: Any) -> dict[str, Any]:

@@ -107,6 +107,21 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """
         return import_module("polyladder.report.inline").inline_report(self, X, y)
 
+    def _repr_html_inner(self) -> str:
+        return str(super()._repr_html_inner()) + self._picture()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        found: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in found:
+            found["text/html"] += self._picture()
+        return found
+
+    def _picture(self) -> str:
+        """How it was chosen and its curves, once it is fitted."""
+        if "features_" not in vars(self):
+            return ""
+        return str(import_module("polyladder.report.estimator_picture").estimator_html(self))
+
     def inputs(self, X: Any) -> Tensor:
         """The rows that the polynomial reads: encoded, scaled and held inside the training range.
 

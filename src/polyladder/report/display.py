@@ -13,6 +13,7 @@ from polyladder.explain.columns import Column, table_of
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.quality import qualities
 from polyladder.report.payload import order_path
+from polyladder.tables.columns import write_value
 
 LINE, BAND, POINT, GRAY = "#3b50d9", "#3b50d9", "#d9480f", "#9aa3b2"
 
@@ -37,7 +38,8 @@ def plot_curve(
         ax: matplotlib axes; new ones by default.
 
     Returns:
-        The axes. A posterior has its 90 % interval drawn, an estimator with a card that of its held-out residuals.
+        The axes, with the lowest and the highest of the drawn points. A posterior has its 90 % interval drawn, an
+        estimator with a card that of its held-out residuals, and the density of the training rows.
     """
     ax = axes(ax)
     model = read_model(estimator)
@@ -55,6 +57,10 @@ def plot_curve(
         ax.plot(along, y, color=LINE)
         if low is not None and high is not None:
             ax.fill_between(along, low, high, color=BAND, alpha=0.15, linewidth=0)
+        ends = [int(np.argmin(y)), int(np.argmax(y))]
+        ax.plot([along[k] for k in ends], y[ends], "o", color=POINT, markersize=5)
+        draw_density(ax, columns[i])
+        write_ticks(ax, model, columns[i].name)
     ax.set(xlabel=columns[i].name, ylabel=output_label(model, output))
     return tidied(ax)
 
@@ -158,6 +164,33 @@ def plot_trace(estimator: Any, rows: Any, row: int = 0, output: int = 0, ax: Any
     ax.set(xlabel="draw", ylabel="output")
     ax.legend(frameon=False, fontsize="small")
     return tidied(ax)
+
+
+def draw_density(ax: Any, column: Column) -> None:
+    """Draw how many training rows lie where, along the bottom."""
+    if len(column.edges) != len(column.counts) + 1:
+        return
+    heights = 0.15 * np.sqrt(np.array(column.counts) / max(column.counts))
+    edges = np.array(column.edges)
+    ax.bar(
+        edges[:-1],
+        heights,
+        np.diff(edges),
+        align="edge",
+        color=GRAY,
+        alpha=0.35,
+        transform=ax.get_xaxis_transform(),
+        zorder=0,
+    )
+
+
+def write_ticks(ax: Any, model: FittedModel, name: str) -> None:
+    """Write the numbers of the horizontal axis as the table does: dates as dates."""
+    written = {note["name"]: note.get("written") for note in model.card.get("columns", ())}.get(name)
+    if written is None or (written["kind"] == "number" and "style" not in written):
+        return
+    ax.xaxis.set_major_formatter(lambda value, _: write_value(value, written))
+    ax.locator_params(axis="x", nbins=4)
 
 
 def axes(ax: Any) -> Any:

@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING, Any
 
 from polyladder.report.display import GRAY, axes, tidied
+from polyladder.tables.number_style import number_words
 
 if TYPE_CHECKING:
     from polyladder.explain.contributions import Contributions
@@ -50,6 +51,8 @@ def plot_waterfall(explanation: Explanation, row: int = 0, output: int = 0, ax: 
     ax.plot([at], [len(steps) + 1], "o", color="black")
     ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
+    ax.use_sticky_edges = False
+    ax.margins(x=0.05)
     ax.set_xlabel(parts.output_names[output])
     return tidied(ax)
 
@@ -64,7 +67,7 @@ def explained(explanation: Explanation) -> Contributions:
 def explanation_html(explanation: Explanation) -> str:
     """The strongest columns and terms and, where rows were explained, the first few predictions."""
     strongest = ", ".join(
-        f"{html.escape(explanation.names[i])} ({value:.3g})" for i, value in explanation.strengths.columns[:6]
+        f"{html.escape(explanation.names[i])} ({number_words(value)})" for i, value in explanation.strengths.columns[:6]
     )
     terms = " ".join(term_html(term) for term in explanation.terms)
     head = (
@@ -85,7 +88,7 @@ def term_html(term: Any) -> str:
     factors = "".join(
         f" <i>{html.escape(name)}</i>{f'<sup>{power}</sup>' if power > 1 else ''}" for name, power in term.powers
     )
-    return f"{sign} {abs(term.coefficient):.3g}{factors}"
+    return f"{sign} {number_words(abs(term.coefficient))}{factors}"
 
 
 def row_html(parts: Contributions, row: int) -> str:
@@ -95,14 +98,14 @@ def row_html(parts: Contributions, row: int) -> str:
         steps = steps_of(parts, row, k)
         widest = max((abs(value) for _, value in steps), default=0.0) or 1.0
         cells = "".join(
-            f"<tr><td style='text-align:left'>{html.escape(label)}</td><td>{value:+.4g}</td>"
+            f"<tr><td style='text-align:left'>{html.escape(label)}</td><td>{number_words(value, signed=True)}</td>"
             f"<td style='text-align:left'><span style='display:inline-block;height:9px;"
             f"width:{120 * abs(value) / widest:.0f}px;background:{UP if value >= 0 else DOWN}'></span></td></tr>"
             for label, value in steps
         )
         ends = (
-            f"{html.escape(parts.baseline)}: {parts.start[k]:.4g}",
-            f"{html.escape(name)}: {parts.outputs[row, k]:.4g}",
+            f"{html.escape(parts.baseline)}: {number_words(parts.start[k])}",
+            f"{html.escape(name)}: {number_words(parts.outputs[row, k])}",
         )
         lines.append(f"<table><caption>Row {row}, from {ends[0]} to {ends[1]}</caption>{cells}</table>")
     return "".join(lines)

@@ -48,7 +48,8 @@ def useless(column: Any, values: Any, kind: ColumnKind, forced: bool) -> str:
         return "never changes"
     if forced:
         return ""
-    if kind.kind == "category" and different > min(MOST_CATEGORIES, max(20, len(column) // 2)):
+    alone = len(present) >= 20 and different >= NEARLY_ALL * len(present)
+    if kind.kind == "category" and (alone or different > min(MOST_CATEGORIES, max(20, len(column) // 2))):
         what = "codes" if kind.codes else "texts"
         return f"holds {different:,} different {what}, more like names than categories"
     return identity(present, kind) if kind.kind in ("number", "category") else ""

@@ -232,6 +232,12 @@ def write_number(value: float, style: NumberStyle, digits: int = 6) -> str:
     return text
 
 
+def number_words(value: float, signed: bool = False) -> str:
+    """A number for people: four digits, thousands marked, no powers of ten between 0.001 and 10^15."""
+    text = write_number(value, NumberStyle(thousands=","), 4)
+    return f"+{text}" if signed and value >= 0 else text
+
+
 def number_style(entries: dict[str, Any]) -> NumberStyle:
     """A style from what `NumberStyle.json` wrote."""
     return replace(PLAIN, **entries)

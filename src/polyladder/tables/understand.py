@@ -47,6 +47,11 @@ class Understood:
         """The column in one line, without its name."""
         return f"left out: it {self.reason}" if self.reason else f"{self.kind.kind}: {self.detail}"
 
+    @property
+    def sentence(self) -> str:
+        """Why it is left out; empty if it is not."""
+        return f"Column {self.kind.name!r} {self.reason}: left out." if self.reason else ""
+
     def json(self) -> dict[str, Any]:
         """For those who read by machine."""
         return {

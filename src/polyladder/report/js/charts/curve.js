@@ -1,5 +1,5 @@
 /* One curve, or one mark for each category: the prediction along one column. */
-import { axes, density, margin, path, roomyTicks, scale, within } from "./axes.js";
+import { axes, CHARACTER, density, margin, path, roomyTicks, scale, within } from "./axes.js";
 import { canvas, draw } from "./elements.js";
 import { wrapped } from "./numbers.js";
 
@@ -75,7 +75,8 @@ export function drawCategories(host, { items, current, range, label, text, onPic
   const x = scale(range[0], range[1], left, width - 10);
   for (const v of roomyTicks(range[0], range[1], 3, width - left, text)) {
     draw(svg, "line", { class: "rule", x1: x(v), x2: x(v), y1: 2, y2: bottom });
-    draw(svg, "text", { x: x(v), y: bottom + 14, "text-anchor": "middle" }, text(v));
+    const anchor = x(v) + (CHARACTER * text(v).length) / 2 > width ? "end" : "middle";
+    draw(svg, "text", { x: anchor === "end" ? width : x(v), y: bottom + 14, "text-anchor": anchor }, text(v));
   }
   let top = 2;
   items.forEach((item, i) => {

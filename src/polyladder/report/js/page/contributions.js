@@ -62,7 +62,7 @@ function line(name, { value, low, high }, from, to, x) {
   const range = data.posterior && low !== undefined ? make("small", {}, ` ${signed(low)} to ${signed(high)}`) : null;
   return make(
     "div",
-    { class: "step" },
+    { class: data.posterior ? "step ranged" : "step" },
     make("span", { class: "name" }, name),
     make("div", { class: "track", "aria-hidden": "true" }, bar),
     make("span", { class: "number" }, signed(value), range),
