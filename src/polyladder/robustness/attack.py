@@ -20,7 +20,7 @@ from polyladder.robustness.region import Norm, Region, box
 
 Goal = Literal["margin", "up", "down", "away"]
 
-TARGETS = 3
+TARGETS = 5
 """Other classes that are tried for each row: those that the gradient says are nearest."""
 
 
