@@ -66,10 +66,8 @@ def fitted(function: Callable[[Array], Array], d: int) -> tuple[LadderPolynomial
 def main() -> None:
     """Print the table."""
     torch.set_num_threads(1)
-    print(
-        "| function | R2 | found | bound | gap / value | gap / spread | boxes | seconds | evolution, seconds | SHGO, seconds |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("| function | R2 | found | bound | gap / value | gap / spread | boxes | s | evolution, s | SHGO, s |")
+    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     for name, function, d in (
         ("borehole", borehole, 8),
         ("Hartmann-6", hartmann, 6),
