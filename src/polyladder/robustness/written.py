@@ -157,8 +157,8 @@ def in_chebyshev(coefficients: Tensor, error: Tensor, d: int, order: int) -> tup
     """
     matrix = chebyshev(d, order)
     found = torch.sparse.mm(matrix, coefficients.mT.contiguous()).mT
-    # Every power is a mean of Chebyshev polynomials. A coefficient sums up one term for each way to raise its monomial by
-    # even powers.
+    # Every power is a mean of Chebyshev polynomials. A coefficient sums up one term for each way to raise its monomial
+    # by even powers.
     longest = terms(d, order // 2)
     return found, (error + (longest + 4) * EPSILON * coefficients.abs().sum(-1)) * UP + TINY
 
