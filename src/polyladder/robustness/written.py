@@ -19,6 +19,9 @@ from polyladder.robustness.region import Norm, Region, euclidean
 BUDGET = 2**22
 """Numbers that writing out one region may take; beyond, a ladder is bounded layer by layer."""
 
+CHEBYSHEV = 6000
+"""Up to so many terms are turned into products of Chebyshev polynomials, which takes a matrix of as many rows."""
+
 AT_ONCE = 2**23
 """Numbers of all regions that are written out at the same time."""
 
@@ -113,7 +116,8 @@ def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor)
 def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm: Norm) -> tuple[Tensor, Tensor, Tensor]:
     """Upper bounds of polynomials over the unit box or ball: the quadratic part as such, higher terms one by one.
 
-    Over a box the terms are products of Chebyshev polynomials, over a ball forms with their Bombieri norms.
+    Over a box the terms are products of Chebyshev polynomials, unless there are too many of them; over a ball, forms
+    with their Bombieri norms.
 
     Args:
         coefficients: shape (n, N).
@@ -126,13 +130,14 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
         The bounds (n,), points where they may be reached (n, d), and how much each input adds to what is lost (n, d).
     """
     sizes = [count(d, j) for j in range(order + 1)]
-    if norm == "inf" and order > 2:
+    economized = norm == "inf" and order > 2 and coefficients.shape[-1] <= CHEBYSHEV
+    if economized:
         coefficients, error = in_chebyshev(coefficients, error, d, order)
     parts = torch.split(coefficients, sizes, -1)
     linear = Ball(parts[1], torch.zeros_like(parts[1]))
     C = square(parts[2], d) if order > 1 else coefficients.new_zeros(len(coefficients), d, d)
     constant = parts[0]
-    if norm == "inf" and order > 2:
+    if economized:
         # T_2(t) = 2 t^2 - 1.
         diagonal = C.diagonal(dim1=-2, dim2=-1)
         constant = torch.cat([constant, -diagonal], -1)
