@@ -1,8 +1,8 @@
 """How many digits are decided, and how fast, at the radii of VPN (arXiv 2209.07235)? One thread.
 
-A ladder of order 4, three layers of 100 units, trained on mnist with pixels in [0, 1] and no thought of robustness; test
-rows that it classifies rightly; boxes cut to [0, 1]. A row is decided when its class is proven to stay, or when the
-attack finds an input where it changes.
+A ladder of order 4, three layers of 100 units, trained on mnist with pixels in [0, 1] and no thought of robustness;
+test rows that it classifies rightly; boxes cut to [0, 1]. A row is decided when its class is proven to stay, or when
+the attack finds an input where it changes.
 
     python benchmarks/verified_digits.py
 """
