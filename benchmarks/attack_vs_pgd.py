@@ -1,9 +1,10 @@
 """Does exact ascent find at least as large a loss as PGD-100 with 10 restarts, and in which time? One run, one thread.
 
-Concrete: a ladder of order 4, error away from a number, inputs scaled to [0, 1], radius 0.05. mnist: one of order 3
-with 100 units per layer, pixels in [0, 1], the margin of the nearest other class, radius 0.05; pixels may leave [0, 1]
-for both. PGD takes 100 sign steps of 2.5 radius / 100 from each of 10 random starts and keeps its best point. The cost
-of a step of either is counted in evaluations of the polynomial: a gradient is two, an exact line search is the order.
+Concrete: a ladder of order 4, error away from a number, inputs scaled to [0, 1], radius 0.05. mnist: a ladder of
+order 3 with 100 units per layer, pixels in [0, 1], the margin of the nearest other class, radius 0.05; pixels may
+leave [0, 1] for both. PGD takes 100 sign steps of 2.5 radius / 100 from each of 10 random starts and keeps its best
+point. The cost of a step of either is counted in evaluations of the polynomial: a gradient is two, an exact line search
+is the order.
 
     python benchmarks/attack_vs_pgd.py
 """

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from polyladder.robustness.curve import robustness_curve as robustness_curve
     from polyladder.robustness.feasible import Rules as Rules
     from polyladder.robustness.margins import certify_margins as certify_margins
+    from polyladder.robustness.module import to_module as to_module
     from polyladder.robustness.optimize import maximize as maximize
     from polyladder.robustness.optimize import minimize as minimize
     from polyladder.robustness.optimize_table import optimize_table as optimize_table
@@ -155,8 +156,10 @@ _HOME = {
     "stack": "models.batched",
     "tensor_train": "analysis.tensor_train",
     "to_arviz": "predictive.diagnostics",
+    "to_module": "robustness.module",
     "to_onnx": "export.onnx_model",
     "to_source": "export.source",
+    "to_sympy": "convert.formula",
     "to_sympy": "export.formula",
     "train": "training.gradient.train",
     "widen": "polynomial.widen",

@@ -1,7 +1,8 @@
 import torch
 
 from polyladder import jacobian
-from polyladder.robustness.ascent import Climb, gained, weighted_gradient
+from polyladder.analysis.line import LinePolynomial
+from polyladder.robustness.ascent import Climb, gained, highest, weighted_gradient
 from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Region
 from tests.ladders import random_ladder, rows
@@ -52,6 +53,17 @@ def test_the_gradient_is_that_of_the_weighted_sum() -> None:
     torch.testing.assert_close(weighted_gradient(p, x, weights), expected)
     affine = random_ladder(3, (), 2)
     torch.testing.assert_close(weighted_gradient(affine, x, weights), weights @ affine.readout)
+
+
+def test_the_highest_point_of_a_line() -> None:
+    along = rows(200, 5) * torch.tensor([1.0, 3.0, 1.0, 0.5, 0.2], dtype=torch.float64)
+    low, high = -rows(200, 1, seed=3)[:, 0].abs(), rows(200, 1, seed=4)[:, 0].abs()
+    t = highest(along, low, high)
+    assert t is not None
+    best = LinePolynomial(along).maximize(low, high)[1]
+    torch.testing.assert_close(LinePolynomial(along)(t), best)
+    huge = torch.full((1, 5), 1e300, dtype=torch.float64)
+    assert highest(huge, torch.tensor([-1e3]).double(), torch.tensor([1e3]).double()) is None
 
 
 def test_gains_are_measured_against_the_value() -> None:

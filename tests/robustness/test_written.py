@@ -4,7 +4,18 @@ import torch
 from polyladder.analysis.taylor import monomials
 from polyladder.robustness.bounds import functionals
 from polyladder.robustness.region import Norm, Region
-from polyladder.robustness.written import cost, even, halves, halving, powers, square, terms, write_out, written_upper
+from polyladder.robustness.written import (
+    chebyshev,
+    cost,
+    halves,
+    halving,
+    in_chebyshev,
+    powers,
+    square,
+    terms,
+    write_out,
+    written_upper,
+)
 from tests.ladders import random_ladder, rows
 from tests.robustness.cases import region_of
 
@@ -60,10 +71,17 @@ def test_halving_never_makes_coefficients_larger() -> None:
     torch.testing.assert_close(sizes, torch.ones_like(sizes))
 
 
-def test_monomials_that_are_never_negative() -> None:
-    lists = monomials(2, 2).tolist()
-    assert [lists[i] for i in even(2, 2).nonzero().squeeze(-1).tolist()] == [[0, 0], [1, 1]]
-    assert not even(2, 3).any()
+def test_in_products_of_chebyshev_polynomials_it_is_the_same() -> None:
+    d, order = 3, 5
+    coefficients, t = rows(6, terms(d, order)), 2 * torch.rand(6, d, dtype=torch.float64) - 1
+    found, error = in_chebyshev(coefficients, torch.zeros(6, dtype=torch.float64), d, order)
+    exponents = torch.cat([powers(d, j) for j in range(order + 1)])
+    products = torch.cos(exponents * torch.arccos(t).unsqueeze(1)).prod(-1)
+    torch.testing.assert_close((found * products).sum(-1), value(coefficients, t, d, order))
+    assert ((error > 0) & (error < 1e-10)).all()
+    sums = chebyshev(d, order).to_dense()
+    assert (sums >= 0).all()
+    torch.testing.assert_close(sums.sum(0), torch.ones(len(sums), dtype=torch.float64))
 
 
 def test_a_quadratic_form_as_a_matrix() -> None:

@@ -49,10 +49,8 @@ class Climb:
         self.evaluations += len(rows) * self.polynomial.order
         along = (lines * self.weights[rows].unsqueeze(-1)).sum(-2)
         good = along.isfinite().all(-1)
-        try:
-            t, _ = LinePolynomial(along[good]).maximize(low[good], high[good])
-        except ValueError:
-            # Values along one of the lines overflow: what is highest there is not known, so nobody moves.
+        t = highest(along[good], low[good], high[good])
+        if t is None:
             return
         rows = rows[good]
         self.accept(rows, self.feasible[rows].held(self.x[rows] + t.unsqueeze(-1) * direction[good]))
@@ -120,6 +118,30 @@ class Climb:
             rows = rows[gained(self.value[rows], before, tolerance)]
             if not len(rows):
                 return
+
+
+def highest(along: Tensor, low: Tensor, high: Tensor) -> Tensor | None:
+    """Where polynomials of one variable are highest between two ends; None where their values overflow.
+
+    Args:
+        along: ascending coefficients, finite. Shape (c, degree + 1).
+        low: shape (c,), at most 0.
+        high: shape (c,), at least 0.
+    """
+    # Where the slope at 0 outweighs all that other terms can add to it, the end is the place, and no root is needed.
+    powers = torch.arange(1, along.shape[1], dtype=along.dtype)
+    farthest = torch.maximum(-low, high).unsqueeze(-1)
+    slopes = along[:, 1:].abs() * powers * farthest ** (powers - 1)
+    clear = 2 * slopes[:, 0] > slopes.sum(-1)
+    t = torch.where(along[:, 1] > 0, high, low)
+    if bool(clear.all()):
+        return t
+    try:
+        t[~clear] = LinePolynomial(along[~clear]).maximize(low[~clear], high[~clear])[0]
+    except ValueError:
+        # What is highest is not known where values overflow, so nobody moves.
+        return None
+    return t
 
 
 def weighted_gradient(polynomial: LadderPolynomial, x: Tensor, weights: Tensor) -> Tensor:

@@ -20,8 +20,8 @@ from polyladder.robustness.region import Norm, Region, box
 
 Goal = Literal["margin", "up", "down", "away"]
 
-TARGETS = 3
-"""Other classes that are tried for each row: those that the gradient says are nearest."""
+ALL, TARGETS = 5, 3
+"""Up to so many other classes are all tried for each row; with more, those that the gradient says are nearest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def attack(
         wrong = int((~feasible.allows(region.center)).nonzero()[0]) + 1
         raise ValueError(f"x must satisfy the rules; row {wrong} does not. Leave it out or loosen the constraints.")
     n, o, _ = weights.shape
-    kept = likely(polynomial, region, weights) if o > TARGETS else torch.arange(o).expand(n, -1)
+    kept = likely(polynomial, region, weights) if o > ALL else torch.arange(o).expand(n, -1)
     problems = torch.arange(n).repeat_interleave(kept.shape[1] * restarts)
     targets = kept.flatten().repeat_interleave(restarts)
     chosen = weights[problems, targets]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -17,6 +18,9 @@ from polyladder.robustness.region import Norm, Region, euclidean
 
 BUDGET = 2**22
 """Numbers that writing out one region may take; beyond, a ladder is bounded layer by layer."""
+
+CHEBYSHEV = 6000
+"""Up to so many terms are turned into products of Chebyshev polynomials, which takes a matrix of as many rows."""
 
 AT_ONCE = 2**23
 """Numbers of all regions that are written out at the same time."""
@@ -112,6 +116,9 @@ def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor)
 def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm: Norm) -> tuple[Tensor, Tensor, Tensor]:
     """Upper bounds of polynomials over the unit box or ball: the quadratic part as such, higher terms one by one.
 
+    Over a box the terms are products of Chebyshev polynomials, unless there are too many of them; over a ball, forms
+    with their Bombieri norms.
+
     Args:
         coefficients: shape (n, N).
         error: a bound on the sum of their errors. Shape (n,).
@@ -123,24 +130,63 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
         The bounds (n,), points where they may be reached (n, d), and how much each input adds to what is lost (n, d).
     """
     sizes = [count(d, j) for j in range(order + 1)]
+    economized = norm == "inf" and order > 2 and coefficients.shape[-1] <= CHEBYSHEV
+    if economized:
+        coefficients, error = in_chebyshev(coefficients, error, d, order)
     parts = torch.split(coefficients, sizes, -1)
     linear = Ball(parts[1], torch.zeros_like(parts[1]))
     C = square(parts[2], d) if order > 1 else coefficients.new_zeros(len(coefficients), d, d)
+    constant = parts[0]
+    if economized:
+        # T_2(t) = 2 t^2 - 1.
+        diagonal = C.diagonal(dim1=-2, dim2=-1)
+        constant = torch.cat([constant, -diagonal], -1)
+        C = C + torch.diag_embed(diagonal)
     quadratic, points = quadratic_upper(linear, Ball(C, torch.zeros_like(C)), norm)
     rest = coefficients.new_zeros(len(coefficients))
     score = C.abs().sum(-1) * (1 - 0.9 * points.square())
     for j in range(3, order + 1):
-        part = parts[j]
-        if norm == "inf":
-            # An even monomial is never negative, so that it adds nothing where its coefficient is.
-            sizes_j = torch.where(even(d, j), part.clamp_min(0.0), part.abs())
-            rest = (rest + sum_up(sizes_j)) * UP
-        else:
-            sizes_j = part.abs()
-            rest = (rest + euclidean(part.abs() / multiplicities(d, j).sqrt()) * UP) * UP
-        score = score + sizes_j @ powers(d, j)
-    total = torch.stack([parts[0].squeeze(-1), quadratic, rest, error])
-    return total.sum(0) + 8 * EPSILON * total.abs().sum(0), points, score
+        size = parts[j].abs()
+        bound = sum_up(size) if norm == "inf" else euclidean(size / multiplicities(d, j).sqrt()) * UP
+        rest = (rest + bound) * UP
+        score = score + size @ powers(d, j)
+    total = torch.cat([constant, torch.stack([quadratic, rest, error], -1)], -1)
+    return total.sum(-1) + (total.shape[-1] + 8) * EPSILON * total.abs().sum(-1), points, score
+
+
+def in_chebyshev(coefficients: Tensor, error: Tensor, d: int, order: int) -> tuple[Tensor, Tensor]:
+    """Coefficients of products of Chebyshev polynomials instead of powers, and the bound on their errors.
+
+    Such a product is at most 1 in size on the box, as a power is, but its coefficient is smaller: t^4 is T_4 / 8 plus
+    T_2 / 2 + 3 / 8, which join the quadratic part.
+    """
+    matrix = chebyshev(d, order)
+    found = torch.sparse.mm(matrix, coefficients.mT.contiguous()).mT
+    # Every power is a mean of Chebyshev polynomials. A coefficient sums up one term for each way to raise its monomial
+    # by even powers.
+    longest = terms(d, order // 2)
+    return found, (error + (longest + 4) * EPSILON * coefficients.abs().sum(-1)) * UP + TINY
+
+
+@lru_cache(maxsize=64)
+def chebyshev(d: int, order: int) -> Tensor:
+    """The sparse matrix from coefficients of powers to those of products of Chebyshev polynomials. Shape (N, N)."""
+    exponents = torch.cat([powers(d, j) for j in range(order + 1)]).long().tolist()
+    place = {tuple(key): i for i, key in enumerate(exponents)}
+    rows, columns, values = [], [], []
+    for i, key in enumerate(exponents):
+        used = [v for v, k in enumerate(key) if k]
+        for steps in itertools.product(*(range(key[v] // 2 + 1) for v in used)):
+            lower, factor = list(key), 1.0
+            for v, step in zip(used, steps, strict=True):
+                k, lower[v] = key[v], key[v] - 2 * step
+                factor *= math.comb(k, step) * 2.0 ** ((0 if lower[v] == 0 else 1) - k)
+            rows.append(place[tuple(lower)])
+            columns.append(i)
+            values.append(factor)
+    entries = torch.tensor(values, dtype=torch.float64)
+    size = (len(place), len(place))
+    return torch.sparse_coo_tensor(torch.tensor([rows, columns]), entries, size, check_invariants=True).coalesce()
 
 
 def square(part: Tensor, d: int) -> Tensor:
@@ -158,12 +204,6 @@ def powers(d: int, degree: int) -> Tensor:
     for position in monomials(d, degree).unbind(-1):
         found[torch.arange(len(found)), position] += 1
     return found
-
-
-@lru_cache(maxsize=256)
-def even(d: int, degree: int) -> Tensor:
-    """Which monomials of one degree have even powers alone. Shape (N_j,)."""
-    return (powers(d, degree) % 2 == 0).all(-1)
 
 
 @lru_cache(maxsize=1024)
