@@ -1,7 +1,7 @@
 """How long does SQL of a default model take on 100,000 rows, beside reading the same table and `predict`?
 
-A default `LPNNRegressor` on Friedman's first function (10 columns, 2,000 rows). DuckDB with one thread, the table in its
-memory; reading is a sum over all columns. SQLite once, as it is much slower. All of DuckDB and `predict` take turns.
+A default `LPNNRegressor` on Friedman's first function (10 columns, 2,000 rows). DuckDB with one thread, the table in
+its memory; reading is a sum over all columns. SQLite once, as it is much slower. The others take turns.
 
 Run: python benchmarks/sql_rows.py
 """
