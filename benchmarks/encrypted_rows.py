@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 import tenseal as ts
 import torch
+from record import record
 from timing import alternate
 
 from polyladder import LadderPolynomial, encrypt
@@ -79,7 +80,7 @@ def vector_context(levels: int, bits: int = 40) -> ts.Context:
 def main() -> None:
     torch.set_num_threads(1)
     x = np.random.default_rng(0).uniform(-1, 1, (ROWS, INPUTS))
-    rivals, checks = {}, {}
+    rivals, checks, figures = {}, {}, {}
     for name, width, rungs in (("order 3, 8-8", 8, 2), ("order 5, 16-16-16-16", 16, 4)):
         p = ladder(width, rungs, 5.6 if rungs == 2 else 2.7)
         exact = p(torch.tensor(x)).numpy()
@@ -99,6 +100,12 @@ def main() -> None:
             f"public key {len(keys.public) / 1e6:.1f} MB\n    values up to {np.abs(exact).max():.3g}, error "
             f"{np.abs(found - exact).max():.2g}, proven bound {made.bound.max():.2g}"
         )
+        figures[name] = {
+            "parameters": str(made.parameters),
+            "values up to": float(np.abs(exact).max()),
+            "error": float(np.abs(found - exact).max()),
+            "bound": float(made.bound.max()),
+        }
         rivals[f"polyladder, {name}"] = lambda made=made, keys=keys, rows=rows: made.score(keys.public, rows)
     p = ladder(8, 2, 5.6)
     context = vector_context(5)
@@ -111,8 +118,11 @@ def main() -> None:
     rivals["TenSEAL vectors, network 8-8-8-1"] = lambda: network(p, others)
     for name, error in checks.items():
         print(f"{name}: error {error:.2g}")
-    for name, value in alternate(rivals, rounds=3, warmup=1).items():
+    seconds = alternate(rivals, rounds=3, warmup=1)
+    for name, value in seconds.items():
         print(f"{name:36} {value:7.2f} s  {ROWS / value:9,.0f} rows/s")
+    figures |= {"TenSEAL vectors, error": {k: float(v) for k, v in checks.items()}, "seconds": seconds}
+    record("encrypted_rows", figures, ("tenseal", "numpy", "torch"))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import torch
+from record import record
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.neural_network import MLPRegressor
@@ -132,6 +133,8 @@ def main() -> None:
     each = {name: seconds[name] / times for name, (_, times) in rivals.items()}
     for name, value in each.items():
         print(f"{name:36} {1e6 * value:10.2f} us")
+    figures = {"weights": weights, "seconds": each}
+    record("one_row_latency", figures, ("numpy", "torch", "onnxruntime", "scikit-learn"))
     print(f"C float64 / arithmetic limit: {each['C float64, loop in C'] / each['arithmetic limit']:.2f}")
     print(f"estimator.predict / C by ctypes: {each['estimator.predict'] / each['C float64, ctypes']:.0f}")
 

@@ -25,7 +25,7 @@ class EncryptedModel:
     Attributes:
         model: the ladders, every value inside of them normalized.
         recipe: what clients need: parameters, preprocessing and the way from outputs to answers, but no weights.
-        bound: what the difference between decrypted and exact outputs does not exceed, but for a chance below 1e-9.
+        bound: what the difference between decrypted and exact outputs does not exceed, but for a chance below 1e-8.
             Shape (m,).
     """
 
