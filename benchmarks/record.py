@@ -1,4 +1,4 @@
-"""Keeping what a benchmark measured: one JSON line per run, with the commit and the versions that it was measured on."""
+"""Keeping what a benchmark measured: one JSON line per run, with the commit and the versions measured on."""
 
 from __future__ import annotations
 
