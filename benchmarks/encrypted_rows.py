@@ -118,7 +118,7 @@ def main() -> None:
     rivals["TenSEAL vectors, network 8-8-8-1"] = lambda: network(p, others)
     for name, error in checks.items():
         print(f"{name}: error {error:.2g}")
-    seconds = alternate(rivals, rounds=3, warmup=1)
+    seconds = alternate(rivals, rounds=5, warmup=1)
     for name, value in seconds.items():
         print(f"{name:36} {value:7.2f} s  {ROWS / value:9,.0f} rows/s")
     figures |= {"TenSEAL vectors, error": {k: float(v) for k, v in checks.items()}, "seconds": seconds}
