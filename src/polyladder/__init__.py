@@ -159,7 +159,6 @@ _HOME = {
     "to_module": "robustness.module",
     "to_onnx": "export.onnx_model",
     "to_source": "export.source",
-    "to_sympy": "convert.formula",
     "to_sympy": "export.formula",
     "train": "training.gradient.train",
     "widen": "polynomial.widen",

@@ -24,6 +24,13 @@ def test_columns_and_steps_of_a_mixed_table():
     assert exported(model) is model
 
 
+def test_features_of_an_unknown_kind_are_refused_rather_than_mistaken(monkeypatch):
+    model = fitted("numbers")[0]
+    monkeypatch.setattr(model.features_, "kind", "spirals")
+    with pytest.raises(ValueError, match="to be exported; got 'spirals'"):
+        exported(model)
+
+
 def test_models_without_a_ladder_or_of_sparse_rows_are_refused():
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.raises(TypeError, match="must have a ladder behind it"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,8 +33,12 @@ def keys(
 
     replaced = [check_place(o, p, no_clobber) for o, p in (("--secret", secret), ("--public", public))]
     made = read_recipe(recipe).make_keys()
-    write_atomically(made.secret, secret)
-    # Only its owner may read a secret.
+    # Only its owner may read a secret, from the moment that the file is there.
+    before = os.umask(0o077)
+    try:
+        write_atomically(made.secret, secret)
+    finally:
+        os.umask(before)
     secret.chmod(0o600)
     write_atomically(made.public, public)
     typer.echo(place_words("Secret key, keep it:", secret, replaced[0]))

@@ -20,6 +20,9 @@ from polyladder.export.read import exported
 TOLERANCE = 1e-4
 """The default tolerance, as a share of an output's guarded range, or of its proven size where nothing guards it."""
 
+SCORE = 1e-3
+"""The default tolerance of a class's score: it moves a probability by at most half of that."""
+
 
 def encrypt(
     model: Any, tolerance: float | None = None, ranges: Sequence[tuple[float, float]] | None = None
@@ -34,7 +37,8 @@ def encrypt(
         model: a `LadderPolynomial` (a single one, with ``ranges``) or a fitted estimator with a ladder behind it and
             clipped inputs: ladders, factorization machines and polynomial kernels, of numbers and of classes.
         tolerance: how far an output may be off, in its own units. The smallest ring whose proven bound keeps it is
-            taken. By default a ten-thousandth of the guarded range, or of the proven size of the outputs.
+            taken. By default a ten-thousandth of the guarded range, or of the proven size of outputs without a guard;
+            a thousandth for scores of classes.
         ranges: (low, high) of each input of a bare ladder; rows are held to them.
 
     Returns:
@@ -65,7 +69,7 @@ def tolerances(model: NormalModel, answer: Numbers | Classes, tolerance: float |
         return np.full(len(model.sizes), tolerance)
     if isinstance(answer, Numbers) and answer.guard is not None:
         return TOLERANCE * (np.array(answer.guard[1]) - np.array(answer.guard[0]))
-    return TOLERANCE * model.sizes
+    return np.full(len(model.sizes), SCORE) if isinstance(answer, Classes) else TOLERANCE * model.sizes
 
 
 def chosen(model: NormalModel, allowed: Array) -> tuple[Parameters, Array]:

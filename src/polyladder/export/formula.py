@@ -10,12 +10,13 @@ import torch
 
 from polyladder.analysis.coefficients import coefficients
 from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
-from polyladder.convert.exported.model import ExportedModel, Feature
-from polyladder.convert.exported.ranges import feature_range, input_box
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.ranges import input_box
 from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
 from polyladder.convert.formula import Formula, pruned, rounded
 from polyladder.convert.formula import formula as ladder_formula
 from polyladder.export.fitted_formula import FittedFormula, Input
+from polyladder.export.formula_terms import merged, span
 from polyladder.export.read import exported
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.substitute import substitute
@@ -105,23 +106,19 @@ def fitted_formula(model: ExportedModel, budget: float, digits: int | None, max_
     half = torch.tensor([h for _, h in ranges], dtype=torch.float64)
     middle = torch.tensor([m for m, _ in ranges], dtype=torch.float64)
     written = coefficients(substitute(model.ladders, torch.diag(half), middle), max_terms)
-    values = written.values.mean(0)
-    powers = [tuple((i, e) for i, e in enumerate(row) if e) for row in written.exponents.tolist()]
+    monomials = [tuple((i, e) for i, e in enumerate(row) if e) for row in written.exponents.tolist()]
+    powers, values = merged(model, monomials, written.values.mean(0))
     terms, errors = [], []
     for exact in values.unbind(-1):
-        shown = rounded(pruned(exact, budget).tolist(), digits)
+        # What rounding may take of the tolerance is set aside, so that both together keep it.
+        rounding = math.fsum(abs(v - e) for v, e in zip(rounded(exact.tolist(), digits), exact.tolist(), strict=True))
+        shown = rounded(pruned(exact, max(0.0, budget - rounding)).tolist(), digits)
         kept = [(v, p) for v, p in zip(shown, powers, strict=True) if v != 0]
         kept.sort(key=lambda term: (sum(e for _, e in term[1]), -abs(term[0])))
         terms.append(tuple(kept))
         lost = math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True))
         errors.append(lost + 1e-12 * float(exact.abs().sum()))
     return FittedFormula(output_names(model), inputs, tuple(terms), tuple(errors), len(powers), note_of(model))
-
-
-def span(feature: Feature) -> tuple[float, float]:
-    """(middle, half width) of a transformed feature; an indicator stays as it is."""
-    low, high = feature_range(feature)
-    return (0.0, 1.0) if (low, high) == (0.0, 1.0) else ((low + high) / 2, (high - low) / 2)
 
 
 def formula_input(model: ExportedModel, at: int) -> Input:

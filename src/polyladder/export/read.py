@@ -28,6 +28,9 @@ from polyladder.tables.features import Features
 from polyladder.training.bayes.noise import TILT
 from polyladder.training.bayes.probit import NODES
 
+KNOWN = ("standard", "quantile", "yeo-johnson")
+"""Kinds of features whose steps are known here; any other must not be exported as if it were one of them."""
+
 
 def exported(model: Any) -> ExportedModel:
     """The description of a ladder or of a fitted estimator; one that is described already stays as it is.
@@ -73,6 +76,11 @@ def features_of(features: Features, columns: tuple[Column, ...]) -> tuple[Featur
 
 def number_steps(features: Features, column: Column) -> tuple[Step, ...]:
     """What `Features` does to a number: fill, hold to the training range, shape, scale."""
+    if features.kind not in KNOWN:
+        raise ValueError(
+            f"features must be one of {', '.join(map(repr, KNOWN))} to be exported; got {features.kind!r}. "
+            "Fit with one of them."
+        )
     steps: list[Step] = []
     if column.fill is not None:
         steps.append(Fill(column.fill))

@@ -64,6 +64,17 @@ def test_ladders_alone():
     assert error(found, p(torch.tensor(x.to_numpy())).numpy()) < 1e-12
 
 
+def test_columns_may_have_any_names_but_those_of_outputs():
+    from polyladder import LPNNRegressor
+
+    X = pd.DataFrame({"c0": ["a", "b"] * 10, "v0_0_0": np.arange(20.0)})
+    model = LPNNRegressor(order=2, width=2, n_estimators=1).fit(X, X["v0_0_0"])
+    assert error(run(onnx_model(exported(model)), X)["prediction"][:, 0], model.predict(X)) < 1e-12
+    named = X.rename(columns={"c0": "prediction"})
+    with pytest.raises(ValueError, match="must not be named prediction"):
+        onnx_model(exported(LPNNRegressor(order=2, width=2, n_estimators=1).fit(named, X["v0_0_0"])))
+
+
 def test_an_empty_category_is_refused():
     from polyladder import LPNNRegressor
 

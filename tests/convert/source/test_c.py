@@ -62,3 +62,5 @@ def test_names_cannot_leave_their_comment_and_the_header_serves_c_plus_plus(tmp_
 def test_a_name_that_is_no_identifier_is_refused():
     with pytest.raises(ValueError, match="name must be an identifier"):
         c_source(exported_ladder(random_ladder()), name="my model")
+    with pytest.raises(ValueError, match="numbers must be"):
+        c_source(exported_ladder(random_ladder()), numbers="float16")

@@ -1,3 +1,4 @@
+import polars as pl
 import pytest
 
 from polyladder.convert.source.numpy import numpy_source
@@ -11,6 +12,9 @@ def test_agrees_with_predict(name):
     module = {}
     exec(compile(str(numpy_source(exported(model))), "model.py", "exec"), module)
     assert error(module["predict"](rows), answers) < 1e-12
+    cells = {name: [None if v is None or v != v else v for v in rows[name]] for name in rows.columns[::-1]}
+    shuffled = pl.DataFrame(cells)
+    assert error(module["predict"](shuffled), answers) < 1e-12
     if name in ("numbers", "piecewise"):
         assert error(module["predict"](rows.to_numpy()), answers) < 1e-12
 

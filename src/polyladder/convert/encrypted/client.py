@@ -53,7 +53,7 @@ class Recipe:
         sizes: what decrypted sums are multiplied by. Shape (m,).
         offset: what is added to them. Shape (m,).
         answer: how outputs become answers.
-        bound: what the difference of an output to the exact one does not exceed, but for a chance below 1e-9.
+        bound: what the difference of an output to the exact one does not exceed, but for a chance below 1e-8.
     """
 
     parameters: Parameters

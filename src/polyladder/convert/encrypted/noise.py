@@ -1,7 +1,7 @@
 """How far encrypted arithmetic can be off: the noise of CKKS, operation by operation.
 
 Every number is at most 1 in size. The bounds on single operations are those of Cheon, Kim, Kim and Song (Asiacrypt
-2017) for the canonical embedding, at six standard deviations or more: together they fail with a chance below 1e-9.
+2017) for the canonical embedding, at six standard deviations or more: together they fail with a chance below 1e-8.
 """
 
 from __future__ import annotations

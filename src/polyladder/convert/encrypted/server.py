@@ -25,7 +25,7 @@ class EncryptedModel:
     Attributes:
         model: the ladders, every value inside of them normalized.
         recipe: what clients need: parameters, preprocessing and the way from outputs to answers, but no weights.
-        bound: what the difference between decrypted and exact outputs does not exceed, but for a chance below 1e-9.
+        bound: what the difference between decrypted and exact outputs does not exceed, but for a chance below 1e-8.
             Shape (m,).
     """
 
@@ -117,13 +117,14 @@ class Machine:
         # SEAL refuses products with zero, which would be plain to see; where all are, one is rounded up.
         kept = [j for j, w in enumerate(weights) if abs(w) * factor >= 0.5]
         values = {j: float(weights[j]) for j in kept} or {0: 1.0 / factor}
+        product = self.seal.Ciphertext()
         for j, w in values.items():
             self.encoder.encode(w, x[j].parms_id(), factor, plain)
-            product = self.seal.Ciphertext()
-            self.evaluator.multiply_plain(x[j], plain, product)
             if total is None:
-                total = product
+                total = self.seal.Ciphertext()
+                self.evaluator.multiply_plain(x[j], plain, total)
             else:
+                self.evaluator.multiply_plain(x[j], plain, product)
                 self.evaluator.add_inplace(total, product)
         assert total is not None
         if constant:

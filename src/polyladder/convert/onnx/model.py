@@ -34,7 +34,8 @@ def onnx_model(model: ExportedModel, dtype: Precision = "float64") -> Any:
     except ImportError as error:
         raise ImportError("to_onnx needs onnx. Install it with: pip install 'polyladder[onnx]'.") from error
     refuse_empty_texts(model)
-    graph = Graph()
+    # Names inside of the graph begin as no column does.
+    graph = Graph("/ladder/")
     kind = {"float64": np.float64, "float32": np.float32}[dtype]
     number = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
     text = helper.np_dtype_to_tensor_dtype(np.dtype(object))
@@ -45,6 +46,8 @@ def onnx_model(model: ExportedModel, dtype: Precision = "float64") -> Any:
     results = body(graph, model, kind, mixed)
     labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
     label_kind = helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
+    if mixed and (taken := [name for name in results if name in inputs]):
+        raise ValueError(f"Columns must not be named {', '.join(results)} for ONNX; got {taken[0]!r}. Rename it first.")
     for wanted, name in results.items():
         graph.rename(name, wanted)
     outputs = []

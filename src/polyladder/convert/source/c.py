@@ -84,6 +84,8 @@ def c_source(model: ExportedModel, name: str = "ladder", numbers: NumberType = "
     """
     if name != identifier(name):
         raise ValueError(f"name must be an identifier of C; got {name!r}. Use {identifier(name)!r}.")
+    if numbers not in ("float64", "float32"):
+        raise ValueError(f"numbers must be 'float64', 'float32' or 'fixed'; got {numbers!r}.")
     real = {"float64": "double", "float32": "float"}[numbers]
     kinds = {type(step) for feature in model.features for step in feature.steps}
     libm = YeoJohnson in kinds or not isinstance(model.answer, Numbers)

@@ -35,13 +35,17 @@ COLUMNS = {columns}
 ANSWERS = {answers}
 {labels}
 
+def _named(rows):
+    return hasattr(rows, "keys") or hasattr(rows, "columns")
+
+
 def _number(rows, i):
-    found = rows[COLUMNS[i]] if hasattr(rows, "keys") else np.asarray(rows)[:, i]
+    found = rows[COLUMNS[i]] if _named(rows) else np.asarray(rows)[:, i]
     return np.array(found, dtype=np.float64)
 
 
 def _text(rows, i):
-    found = rows[COLUMNS[i]] if hasattr(rows, "keys") else np.asarray(rows, dtype=object)[:, i]
+    found = rows[COLUMNS[i]] if _named(rows) else np.asarray(rows, dtype=object)[:, i]
     return np.array([None if v is None or v != v else str(v) for v in found], dtype=object)
 
 '''
