@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from polyladder import LPNNRegressor, load
+from polyladder.automatic.fit_table import read_training_table
 from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
 from tests.real_data import needs_data, real_dataset
 
