@@ -61,8 +61,8 @@ def fit_table(
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
     seconds : float, default=8
-        For choosing. A selection (everything but ``bayesian`` and ``solver="adam"``) takes a few seconds whatever it is,
-        and a high effort from 60 on. The others walk through settings for this long; 0 takes the usual ones.
+        For choosing. A selection (all but ``bayesian`` and ``solver="adam"``) takes a few seconds whatever it is, and a
+        high effort from 60 on. The others walk through settings for this long; 0 takes the usual ones.
     seed : int, default=0
         Of the split, the folds and the starts.
     say : callable
