@@ -24,7 +24,7 @@ def main() -> None:
     for seed in range(arguments.seeds):
         X, X_test, y, y_test = train_test_split(data.features, data.target, test_size=0.3, random_state=seed)
         start = time.perf_counter()
-        model = LPNNClassifier(random_state=seed).fit(X, y)
+        model = LPNNClassifier(order=4, random_state=seed).fit(X, y)
         seconds = time.perf_counter() - start
         errors.append(1 - model.score(X_test, y_test))
         print(f"seed {seed}: error {errors[-1]:.4f} in {seconds:.1f} s, {model.polynomial_}", flush=True)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -38,7 +38,8 @@ class TunedLadder:
         found = BatchedGridSearchCV(small, self.search, refit=False, **SEARCH).fit(X, y)
         self.best_params_ = found.best_params_
         began = time.perf_counter()
-        self.model_ = LPNNRegressor(**found.best_params_, random_state=self.random_state).fit(X, y)
+        best = {"order": 6, "features": "standard", **found.best_params_}
+        self.model_ = LPNNRegressor(**best, random_state=self.random_state).fit(X, y)
         self.refit_time_ = time.perf_counter() - began
         return self
 
@@ -49,6 +50,10 @@ class TunedLadder:
 def standardized(model: Any) -> TransformedTargetRegressor:
     """A network needs scaled targets, and boosting stops at an absolute tolerance."""
     return TransformedTargetRegressor(regressor=model, transformer=StandardScaler())
+
+
+def linear_ridge() -> TransformedTargetRegressor:
+    return standardized(make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))))
 
 
 def boosting(random_state: int) -> TransformedTargetRegressor:

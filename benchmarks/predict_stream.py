@@ -80,7 +80,9 @@ def main() -> None:
     X, y = make_friedman1(2000, noise=1.0, random_state=0)
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = Path(name)
-        LPNNRegressor(random_state=0).fit(pl.DataFrame(X, schema=NAMES, orient="row"), y).save(folder / "m.ladder")
+        LPNNRegressor(order=6, random_state=0).fit(pl.DataFrame(X, schema=NAMES, orient="row"), y).save(
+            folder / "m.ladder"
+        )
         with threadpool_limits(1):
             forest = HistGradientBoostingRegressor(random_state=0).fit(X, y)
         (folder / "m.pickle").write_bytes(pickle.dumps(forest))

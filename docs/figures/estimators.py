@@ -25,7 +25,7 @@ def main() -> None:
     y = np.sin(3 * X[:, 0]) + np.cos(3 * X[:, 1]) + 0.1 * rng.normal(size=200)
     wild = LPNNRegressor(order=10, alpha=1e-6, n_estimators=1, random_state=0)
     pure = LPNNRegressor(order=10, alpha=1e-6, n_estimators=1, random_state=0, guard=False).fit(X, y)
-    held, usual = wild.fit(X, y), LPNNRegressor(random_state=0).fit(X, y)
+    held, usual = wild.fit(X, y), LPNNRegressor(order=6, random_state=0).fit(X, y)
 
     t = np.linspace(-1, 1, 401)
     diagonal = np.column_stack([t, t])

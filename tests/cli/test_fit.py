@@ -66,8 +66,8 @@ def test_the_command_selects_as_the_estimator_does(tmp_path: Path) -> None:
 def test_the_first_line_says_where_a_constant_won(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     noise = pl.DataFrame({"a": rng.normal(size=60), "y": rng.choice(["no", "yes"], 60)})
-    path = write(tmp_path / "t.csv", noise)
-    said = run("fit", path, "-t", "y", "-o", tmp_path / "m.ladder").stdout
+    noise.write_csv(tmp_path / "t.csv")
+    said = run("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.ladder").stdout
     floor = load(tmp_path / "m.ladder").card_["selection"]["floor"]
     assert floor in ("constant", "linear")
     assert said.startswith(f"A {floor} model won")

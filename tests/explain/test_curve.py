@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from polyladder import LPNNRegressor
-from polyladder.explain.curve import curve
+from polyladder.explain.curve import column_pieces, curve
 from polyladder.explain.fitted import read_model
 from tests.cli.tables import small_table
 
@@ -23,3 +23,26 @@ def test_curves_of_bent_features_are_exact_too(features: str) -> None:
         assert value == pytest.approx(best([*line.y, value]), abs=1e-6)
         there = pl.DataFrame({"a": [at], "b": [np.median(X["b"])]})
         assert estimator.predict(there)[0] == pytest.approx(value, abs=1e-6)
+
+
+def test_a_curve_over_ramps_is_exact_on_each_piece() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(150, 2))
+    y = np.floor(4 * X[:, 0]) * (1 + X[:, 1])
+    model = LPNNRegressor(effort="low", guard=False, random_state=0).fit(X, y)
+    assert model.features_.ramps_ is not None
+    read = read_model(model, X)
+    found = curve(read, read.columns[0])
+    # Eight ramps, and the margin of clipping at both ends.
+    assert len(column_pieces(read, read.columns[0])) == 10
+    typical = np.tile([[0.0, read.columns[1].typical]], (len(found.x), 1))
+    typical[:, 0] = found.x
+    np.testing.assert_allclose(found.y, model.predict(typical), atol=1e-7)
+    fine = np.tile([[0.0, read.columns[1].typical]], (4001, 1))
+    fine[:, 0] = np.linspace(read.columns[0].low, read.columns[0].high, 4001)
+    values = model.predict(fine)
+    assert found.minimum[1] <= values.min() + 1e-9
+    assert found.maximum[1] >= values.max() - 1e-9
+    np.testing.assert_allclose([found.minimum[1], found.maximum[1]], [values.min(), values.max()], atol=1e-3)
+    at = np.array([[found.maximum[0], read.columns[1].typical]])
+    np.testing.assert_allclose(model.predict(at)[0], found.maximum[1], atol=1e-6)

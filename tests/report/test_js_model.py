@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtr
 
-from polyladder import LadderPolynomial, jacobian, line_polynomial
+from polyladder import LadderPolynomial, LPNNRegressor, jacobian, line_polynomial
 from polyladder.report.payload import payload
 from polyladder.tables.ramps import Ramps
 from tests.explain.test_columns import with_gaps
@@ -220,3 +220,24 @@ def test_rows_with_gaps_in_a_constant_column_are_transformed_as_in_python():
     close(found, model.inputs(X))
     assert page["columns"][1]["start"] == 5.0
     assert page["strengths"]["pairs"] == []
+
+
+def test_a_selected_model_with_ramps_predicts_alike_on_the_page():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.1, 4, size=(120, 2))
+    y = np.floor(X[:, 0]) + np.log(X[:, 1])
+    model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
+    assert model.features_.ramps_ is not None
+    carried = payload(model, X, y)
+    new = rng.uniform(0, 4.2, size=(9, 2))
+    found = run(
+        'import { column, transform } from "./columns.js";\nimport { ladder } from "./ladder.js";\n'
+        'import { predict } from "./prediction.js";',
+        "(data, rows) => { const [m, columns] = [ladder(data.model), data.columns.map(column)];"
+        " return rows.map((row) => predict(m, data.rule, transform(columns, m.inputs, row), false).values[0]); }",
+        {name: carried[name] for name in ("model", "columns", "rule")},
+        new.tolist(),
+    )
+    close(found, model.predict(new), 1e-7)
+    # Diagonal layers and repeated gates are not carried: the weights take less room than the ladders have.
+    assert len(carried["model"]["weights"]) < 0.5 * 8 * len(model.members_) * model.members_.n_weights

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from polyladder.estimators.batch.families import Ladders
 from polyladder.estimators.batch.plans import Job, Plan, Usual
+from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.cost import SWEEPS, work_for
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
@@ -99,11 +100,12 @@ class LadderEstimator(EnsembleEstimator):
         )
         plain = {"auto": SCALINGS, "piecewise": ("standard",)}.get(self.features, (self.features,))
         options = Options(plain, self.features in ("auto", "piecewise"), self.clip, self.missing, effort, ladders, seed)
-        chosen = choose_model(table, values, weight, target, options)
+        with Progress(bool(self.verbose), f"{type(self).__name__} selection").of(1):
+            chosen = choose_model(table, values, weight, target, options)
         names = vars(self).get("feature_names_in_")
         self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
         self.members_: LadderPolynomial = sharing(chosen.members)
-        self.polynomial_: LadderPolynomial = sharing(chosen.target.in_units(widen(self.members_)))
+        self.polynomial_: LadderPolynomial = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
         self.support_: Support = support(self.members_, chosen.rows, None)
         self.selection_: Selection = chosen.selection

@@ -65,7 +65,7 @@ def test_classes_have_one_trial_for_each_ridge() -> None:
     assert len(trials) == 2
     for trial in trials:
         assert ((trial.left_out > 0) == (CLASSES > 0)).mean() > 0.65
-        assert ((outputs(trial) > 0) == (CLASSES > 0)).mean() > 0.8
+        assert ((outputs(trial) > 0) == (CLASSES > 0)).mean() > 0.7
     lines = linear_classes(problem(CLASSES), X, "standard", (1.0,))
     assert lines[0].left_out.shape == (60, 1)
 

@@ -75,6 +75,7 @@ class Chosen:
         features: in front of it.
         target: how its outputs become predictions.
         members: ladders whose mean it is, in standardized units.
+        polynomial: that mean as one ladder, no wider than it must be.
         rows: different rows, transformed.
         selection: how it was chosen.
     """
@@ -82,6 +83,7 @@ class Chosen:
     features: Features
     target: Target
     members: LadderPolynomial
+    polynomial: LadderPolynomial
     rows: Rows
     selection: Selection
 
@@ -329,9 +331,10 @@ def finished(
     selection = Selection(measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
     z = features.transform_table(table)
     used = [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
-    members = as_members(summed(used, z.shape[1], problem.y.shape[1]))
+    parts = summed(used, z.shape[1], problem.y.shape[1])
+    whole = widen([times(part, len(parts)) for part in parts])
     rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
-    return Chosen(features, target, members, rows, selection)
+    return Chosen(features, target, as_members(parts), whole, rows, selection)
 
 
 def as_tensor(values: Array) -> Tensor:

@@ -77,13 +77,17 @@ def pick_directions(
         groups: the number of each input's group. Shape (d,).
         most: at most this many.
         rng: picks the rows that are looked at.
-        highest: degree of the kernels over them: a higher one needs more directions.
+        highest: degree of the kernels over them: a higher one than that of the scales needs more directions.
     """
     pool = x if len(x) <= POOL * most else x[rng.permutation(len(x))[: POOL * most]]
     scales = relevance.scales[groups]
     scaled = pool * scales
-    kernel = (1 + relevance.degree / highest * (scaled @ scaled.T)) ** highest
-    chosen = pivots(kernel, most)
+    products = scaled @ scaled.T
+    chosen = pivots((1 + products) ** relevance.degree, most)
+    if len(chosen) < most and highest > relevance.degree:
+        # Polynomials of the lower degree are all reached. Begun with the higher one, the pick would go to outliers.
+        further = pivots((1 + relevance.degree / highest * products) ** highest, most)
+        chosen += [j for j in further if j not in set(chosen)][: most - len(chosen)]
     slopes = scaled[chosen] * scales
     return Directions(slopes, pool[chosen] @ slopes.T, relevance.degree)
 
