@@ -26,6 +26,7 @@ NAMES = (
     "numbers",
     "quantile",
     "yeo-johnson",
+    "ramps",
     "gaps and categories",
     "two outputs",
     "two classes",
@@ -82,6 +83,8 @@ def fitted(name):
         "numbers": lambda: LPNNRegressor(**ladder).fit(X, y),
         "quantile": lambda: LPNNRegressor(features="quantile", **ladder).fit(X, y),
         "yeo-johnson": lambda: LPNNRegressor(features="yeo-johnson", **ladder).fit(X, y),
+        "ramps": lambda: LPNNRegressor(features="piecewise", **ladder).fit(X, y),
+        "selected": lambda: LPNNRegressor(effort="low", missing="impute", random_state=0).fit(*with_gaps(160, 0)),
         "gaps and categories": lambda: LPNNRegressor(missing="impute", **ladder).fit(*with_gaps(160, 0)),
         "two outputs": lambda: LPNNRegressor(**ladder).fit(X, both),
         "two classes": lambda: LPNNClassifier(order=3, width=5, max_iter=8, random_state=0).fit(X, two),
@@ -93,7 +96,7 @@ def fitted(name):
         "machine": lambda: FactorizationMachineRegressor(**small).fit(X, y),
         "kernel": lambda: PolynomialKernelRegressor(**small).fit(X, y),
     }[name]()
-    return model, (with_gaps if name == "gaps and categories" else table)(ROWS, 1)[0]
+    return model, (with_gaps if name in ("gaps and categories", "selected") else table)(ROWS, 1)[0]
 
 
 @cache

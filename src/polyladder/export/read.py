@@ -15,6 +15,7 @@ from polyladder.convert.exported.steps import (
     Fill,
     IsCategory,
     IsMissing,
+    Ramp,
     Step,
     YeoJohnson,
     quantile_step,
@@ -28,7 +29,7 @@ from polyladder.tables.features import Features
 from polyladder.training.bayes.noise import TILT
 from polyladder.training.bayes.probit import NODES
 
-KNOWN = ("standard", "quantile", "yeo-johnson")
+KNOWN = ("standard", "quantile", "yeo-johnson", "piecewise")
 """Kinds of features whose steps are known here; any other must not be exported as if it were one of them."""
 
 
@@ -71,7 +72,22 @@ def features_of(features: Features, columns: tuple[Column, ...]) -> tuple[Featur
         elif column.kind == "category":
             for k, category in enumerate(column.categories):
                 found[column.at + k] = Feature(i, (IsCategory(category),))
+    found |= dict(enumerate(ramp_features(features, columns), len(found)))
     return tuple(found[at] for at in range(len(found)))
+
+
+def ramp_features(features: Features, columns: tuple[Column, ...]) -> list[Feature]:
+    """The ramps of columns of numbers, which stand behind all other inputs."""
+    if features.ramps_ is None:
+        return []
+    owner = {column.at: (i, column) for i, column in enumerate(columns) if column.kind == "numeric"}
+    found = []
+    r = features.ramps_
+    for at, low, high, mean, scale in zip(r.column, r.low, r.high, r.mean, r.scale, strict=True):
+        i, column = owner[int(at)]
+        steps = (*number_steps(features, column), Ramp(float(low), float(high)), Affine(float(mean), float(scale)))
+        found.append(Feature(i, steps))
+    return found
 
 
 def number_steps(features: Features, column: Column) -> tuple[Step, ...]:

@@ -11,7 +11,7 @@ from tests.export.estimators import NAMES, case, error, fitted, piecewise
 from tests.ladders import random_ladder
 
 
-@pytest.mark.parametrize("name", [*NAMES, "piecewise"])
+@pytest.mark.parametrize("name", [*NAMES, "selected", "piecewise"])
 def test_agrees_with_predict(name):
     model, rows, answers = case(name)
     found = run(onnx_model(exported(model)), rows)

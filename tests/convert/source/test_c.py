@@ -12,7 +12,7 @@ from tests.export.estimators import NAMES, case, error, fitted
 from tests.ladders import random_ladder
 
 
-@pytest.mark.parametrize("name", [*NAMES, "piecewise"])
+@pytest.mark.parametrize("name", [*NAMES, "selected", "piecewise"])
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)
     description = exported(model)

@@ -6,7 +6,7 @@ from polyladder.export.read import exported
 from tests.export.estimators import NAMES, case, error
 
 
-@pytest.mark.parametrize("name", [*NAMES, "piecewise"])
+@pytest.mark.parametrize("name", [*NAMES, "selected", "piecewise"])
 def test_agrees_with_predict(name):
     model, rows, answers = case(name)
     module = {}
