@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 
 from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
 from polyladder.convert.exported.model import ExportedModel
@@ -97,6 +98,9 @@ def letters(position: int) -> str:
 
 def number(value: float) -> str:
     """A constant; negative ones in brackets, as -2^2 is 4 in a spreadsheet."""
+    # Spreadsheets take numbers smaller than this for text.
+    if abs(value) < sys.float_info.min:
+        return "0"
     return f"({value:.17g})" if value < 0 else f"{value:.17g}"
 
 
