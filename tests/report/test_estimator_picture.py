@@ -41,5 +41,6 @@ def test_ranges_are_those_of_training_and_dates_are_dates(monkeypatch) -> None:
     ax = plot_curve(model, "sold")
     ax.figure.canvas.draw()
     assert all(".202" in label.get_text() for label in ax.get_xticklabels() if label.get_text())
-    assert len(ax.patches) == len(column["density"]["counts"])
+    described = next(c for c in model.card_["columns"] if c["name"] == "sold")
+    assert len(ax.patches) == len(described["density"]["counts"])
     plt.close(ax.figure)
