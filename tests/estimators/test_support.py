@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import torch
 from scipy import sparse
 
@@ -84,3 +85,15 @@ def test_sparse_rows_and_ladders_without_layers() -> None:
     affine = ladders.random_ladder(2, (), 1, (3,))
     assert states(affine, z).shape == (3, 30, 3)
     torch.testing.assert_close(states(affine, z)[1, :, :2], z)
+
+
+def test_of_many_rows_some_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    z = ladders.rows(3000, 2)
+    whole = support(MEMBERS, rows(z), None)
+    monkeypatch.setattr("polyladder.estimators.support.MOST_ROWS", 1000)
+    some = support(MEMBERS, rows(z), None)
+    assert (whole.count, some.count) == (3000, 1000)
+    at = ladders.rows(20, 2, seed=2)
+    ratio = some.leverages(MEMBERS, at) / whole.leverages(MEMBERS, at)
+    assert (0.5 < ratio).all()
+    assert (ratio < 2).all()

@@ -13,6 +13,9 @@ from polyladder.polynomial.rungs import last_states
 from polyladder.polynomial.sparse import is_sparse, row_parts, take_rows
 from polyladder.training.solves.cholesky import cholesky
 
+MOST_ROWS = 20_000
+"""Of more rows than this, as many are taken, evenly spread: the matrix is a mean over rows, and each costs a pass."""
+
 
 @dataclass(frozen=True)
 class Support:
@@ -41,8 +44,10 @@ class Support:
 
 
 def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Support:
-    """The support by these rows and, if given, earlier ones."""
-    z = rows.z if rows.weight is None else take_rows(rows.z, (rows.weight > 0).nonzero().squeeze(-1))
+    """The support by these rows, at most `MOST_ROWS` of them, and, if given, earlier ones."""
+    used = torch.arange(len(rows.z)) if rows.weight is None else (rows.weight > 0).nonzero().squeeze(-1)
+    some = used[torch.linspace(0, len(used) - 1, min(len(used), MOST_ROWS)).round().long()]
+    z = rows.z if len(some) == len(rows.z) else take_rows(rows.z, some)
     width = members.readout.shape[-1] + 1
     gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram.clone()
     count = len(z) if before is None else len(z) + before.count
