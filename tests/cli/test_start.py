@@ -19,3 +19,18 @@ def test_nothing_heavy_is_imported_before_a_command_needs_it() -> None:
         "import sys; import polyladder.cli.start; print([m for m in ('torch', 'typer', 'numpy') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_an_interrupt_that_python_cannot_raise_is_no_traceback() -> None:
+    lost = (
+        "import weakref; from polyladder.cli.start import watch_interrupts\n"
+        "def stop(_): raise KeyboardInterrupt\n"
+        "def fail(_): raise ValueError('other errors are shown')\n"
+        "class A: pass\n"
+        "watch_interrupts()\n"
+        "for what in (stop, fail):\n"
+        "    a = A(); r = weakref.ref(a, what); del a\n"
+    )
+    said = subprocess.run([sys.executable, "-c", lost], capture_output=True, text=True, check=True).stderr
+    assert "KeyboardInterrupt" not in said
+    assert "other errors are shown" in said
