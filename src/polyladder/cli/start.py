@@ -47,8 +47,8 @@ def watch_interrupts() -> None:
         leave()
 
     threading.Thread(target=wait, daemon=True).start()
-    # Where Python cannot raise an interrupt (in a callback of the garbage collector, in another thread), it would print a
-    # traceback and go on; the thread above ends the process all the same.
+    # Where Python cannot raise an interrupt (in a callback of the garbage collector, in another thread), it would print
+    # a traceback and go on; the thread above ends the process all the same.
     unraisable, in_thread = sys.unraisablehook, threading.excepthook
     sys.unraisablehook = lambda error: None if error.exc_type is KeyboardInterrupt else unraisable(error)
     threading.excepthook = lambda error: None if error.exc_type is KeyboardInterrupt else in_thread(error)
