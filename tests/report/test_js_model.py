@@ -241,3 +241,24 @@ def test_a_selected_model_with_ramps_predicts_alike_on_the_page():
     close(found, model.predict(new), 1e-7)
     # Diagonal layers and repeated gates are not carried: the weights take less room than the ladders have.
     assert len(carried["model"]["weights"]) < 0.5 * 8 * len(model.members_) * model.members_.n_weights
+
+
+def test_contributions_through_ramps_sum_to_the_prediction():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.1, 4, size=(120, 2))
+    y = np.floor(X[:, 0]) + np.log(X[:, 1])
+    model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
+    assert model.features_.ramps_ is not None
+    carried = payload(model, X, y)
+    found = run(
+        'import { column, transform } from "./columns.js";\nimport { ladder } from "./ladder.js";\n'
+        'import { contributions } from "./contributions.js";',
+        "(data, row, start) => { const [m, columns] = [ladder(data.model), data.columns.map(column)];"
+        " const way = { ...data.way, start: Float64Array.from(start) };"
+        " const c = contributions(m, columns, way, transform(columns, m.inputs, row), 0);"
+        " return [c.start + c.parts.reduce((sum, part) => sum + part.value, 0), c.end]; }",
+        {name: carried[name] for name in ("model", "columns", "way")},
+        [1.3, 2.2],
+        model.inputs(X).mean(0).tolist(),
+    )
+    assert found[0] == pytest.approx(found[1])

@@ -4,7 +4,7 @@ import { evaluate, gradient } from "./ladder.js";
 /** The features of z that a column becomes. */
 function inputsOf(col) {
   if (col.kind === "category") return col.categories.map((_, k) => col.at + k);
-  return col.flag === null ? [col.at] : [col.at, col.flag];
+  return [col.at, ...(col.flag === null ? [] : [col.flag]), ...(col.ramps?.at ?? [])];
 }
 
 function middle(values, outputs, output) {
