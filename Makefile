@@ -20,7 +20,7 @@ test: $(STAMP)
 # The inner loop: everything but scikit-learn's common checks, the fuzz suite, interrupts, browsers and the pages of docs.
 quick: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/pytest -m "not checks and not slow" --durations=60 tests
+	$(BIN)/pytest -m "not checks and not slow" tests
 
 # Other random inputs each time, until the time is over or one of them finds a fault.
 MINUTES ?= 10
