@@ -22,6 +22,7 @@ from polyladder.estimators.posterior import (
     in_order,
     repeated,
 )
+from polyladder.estimators.posterior_size import PosteriorSize, posterior_size
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator, evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -90,19 +91,23 @@ class BayesianEstimator(TableEstimator):
         check_number(self, "chains", int, 1)
         check_number(self, "warmup", int, 0, "auto")
         check_number(self, "draws", int, 4, "auto")
+        if self.relevance not in (True, False, "auto"):
+            refuse(self, "relevance", "a bool or 'auto'")
 
     def _lengths(self, rows: Rows) -> tuple[int, int]:
         usual = 25 if rows.many else 50
         return tuple(usual if n == "auto" else int(n) for n in (self.warmup, self.draws))  # type: ignore[return-value]
 
-    def _hidden(self, rows: Rows, order: int) -> tuple[int, ...]:
-        width = (12 if rows.many else 8) if self.width == "auto" else int(self.width)
-        return (width,) * (order - 1)
+    def _size(self, rows: Rows, order: int) -> PosteriorSize:
+        width = None if self.width == "auto" else int(self.width)
+        return posterior_size(rows, order, width, None if self.relevance == "auto" else bool(self.relevance))
 
     def _starts(self, rows: Rows, order: int, chains: int, seed: int) -> LadderPolynomial:
         """Ladders from random weights and a few sweeps of block solves, one per chain."""
         seeds = [seed + i for i in range(chains)]
-        start = random_start(rows.z.shape[1], self._hidden(rows, order), rows.outputs, seeds, chains)
+        start = random_start(
+            rows.z.shape[1], (self._size(rows, order).width,) * (order - 1), rows.outputs, seeds, chains
+        )
         options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
         return fit_alternating(start, rows.z, rows.y, **options).polynomial
 
@@ -116,7 +121,7 @@ class BayesianEstimator(TableEstimator):
                 rows.y,
                 **self._likelihood(rows),
                 sample_weight=rows.weight,
-                relevance=bool(self.relevance),
+                relevance=self._size(rows, order).relevance,
                 warmup=warmup,
                 draws=draws,
                 seed=seed,
@@ -181,7 +186,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Order of the polynomial: number of layers + 1. "auto" walks up from 2 while WAIC rises; the walk is kept in
         ``growth_``.
     width : int or "auto", default="auto"
-        Units per layer. "auto" is 8, from 4,000 rows on 12.
+        Units per layer. "auto" is 8, from 4,000 rows on 12; fewer, but at least 2, where there would be more than 2.2
+        weights per row.
     inference : {"gibbs", "variational"}, default="gibbs"
         "variational" fits independent Gaussian weights by an exact bound and draws from those. It knows one kind of
         noise, Gaussian and the same everywhere, and has no warmup: ``noise="student"``, ``heteroscedastic=True`` and
@@ -198,9 +204,9 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Independent chains, from different starts.
     warmup, draws : int or "auto", default="auto"
         Sweeps of each chain that are forgotten, and that are kept. "auto" is 50, from 4,000 rows on 25.
-    relevance : bool, default=False
+    relevance : bool or "auto", default="auto"
         One prior precision for each input column instead of one for each block; with "variational" also for each unit
-        that a block reads.
+        that a block reads. "auto" is True where rows are so few that the usual width does not fit.
     features : {"standard", "quantile", "yeo-johnson"}, default="standard"
         How numeric columns are scaled.
     clip : bool, default=True
@@ -253,7 +259,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         chains: int = 4,
         warmup: int | Literal["auto"] = "auto",
         draws: int | Literal["auto"] = "auto",
-        relevance: bool = False,
+        relevance: bool | Literal["auto"] = "auto",
         features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "error",
@@ -306,7 +312,9 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         if self.inference == "gibbs":
             return super()._posterior(rows, order, chains, warmup, draws, seed)
         start = self._starts(rows, order, chains, seed)
-        found = fit_variational(start, rows.z, rows.y, sample_weight=rows.weight, relevance=bool(self.relevance))
+        found = fit_variational(
+            start, rows.z, rows.y, sample_weight=rows.weight, relevance=self._size(rows, order).relevance
+        )
         weights = found.weights.sample(draws, seed).map(chain_by_chain)
         noise = found.noise.sqrt().reshape(1, chains, -1).expand(draws, -1, rows.outputs)
         scale = chain_by_chain(noise)
@@ -466,7 +474,7 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         chains: int = 4,
         warmup: int | Literal["auto"] = "auto",
         draws: int | Literal["auto"] = "auto",
-        relevance: bool = False,
+        relevance: bool | Literal["auto"] = "auto",
         features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "error",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -10,10 +10,10 @@ from torch import Tensor
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rungs import last_states
-from polyladder.polynomial.sparse import is_sparse, row_parts, take_rows
+from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.training.solves.cholesky import cholesky
 
-MOST_ROWS = 20_000
+MOST_ROWS = 5_000
 """Of more rows than this, as many are taken, evenly spread: the matrix is a mean over rows, and each costs a pass."""
 
 
@@ -35,8 +35,7 @@ class Support:
 
     def leverages(self, members: LadderPolynomial, z: Tensor) -> Tensor:
         """Leverage times the number of rows, h' (gram / count)^-1 h, at each row. Shape (members, n)."""
-        solved = torch.linalg.solve_triangular(self.factor, states(members, z).mT, upper=False)
-        return solved.square().sum(-2)
+        return leverages(self.factor, states(members, z))
 
     def select(self, members: list[int]) -> Support:
         """The support of some of the members."""
@@ -51,15 +50,18 @@ def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Su
     width = members.readout.shape[-1] + 1
     gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram.clone()
     count = len(z) if before is None else len(z) + before.count
-    for part in row_parts(z, 2**14):
-        h = states(members, part)
-        gram += h.mT @ h
+    h = states(members, z)
+    gram += h.mT @ h
     # Units that the ridge has switched off leave empty columns; a trace of it keeps the matrix invertible.
     scale = gram.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True) / count
     factor = cholesky(gram / count, 1e-10 * scale.expand(-1, width))
-    found = Support(gram, count, factor, torch.zeros_like(scale[:, 0]) if before is None else before.largest)
-    largest = torch.stack([found.leverages(members, part).amax(-1) for part in row_parts(z, 2**14)])
-    return replace(found, largest=largest.amax(0).maximum(found.largest))
+    largest = leverages(factor, h).amax(-1)
+    return Support(gram, count, factor, largest if before is None else largest.maximum(before.largest))
+
+
+def leverages(factor: Tensor, h: Tensor) -> Tensor:
+    """H' (gram / count)^-1 h of each row, from the matrix's factor. Shape (members, n)."""
+    return torch.linalg.solve_triangular(factor, h.mT, upper=False).square().sum(-2)
 
 
 def states(members: LadderPolynomial, z: Tensor) -> Tensor:

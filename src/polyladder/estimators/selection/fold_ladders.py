@@ -14,11 +14,17 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.solves.alternating import fit_alternating, random_start
 
-LEAST_RELEVANCE = 0.05
+LEAST_RELEVANCE = 0.3
 """An input counts at least this much of the most relevant one."""
+
+PLENTY = 2000
+"""With more rows than this a ladder finds out itself which inputs matter."""
 
 LAST_SWEEPS = 8
 """Sweeps on all rows, at the end."""
+
+
+MAIN_LADDERS = 8
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ def fold_ladders(
         order: of the ladders.
         settings: of the solves.
     """
-    relative = torch.from_numpy(np.maximum(scale / scale.max(), LEAST_RELEVANCE))
+    relative = relative_scales(problem, scale)
     rows = torch.from_numpy(x[problem.chosen]) * relative
     y = torch.from_numpy(problem.y[problem.chosen])
     count = problem.folds * settings.per_fold
@@ -89,7 +95,7 @@ def fold_ladders(
 def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, settings: LadderSettings) -> Trial:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
     assert trial.ladder is not None
-    relative = torch.from_numpy(np.maximum(scale / scale.max(), LEAST_RELEVANCE))
+    relative = relative_scales(problem, scale)
     found = fit_alternating(
         rescaled(trial.ladder, 1 / relative),
         torch.from_numpy(x) * relative,
@@ -100,6 +106,32 @@ def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, set
         alpha=settings.alpha,
     ).polynomial
     return replace(trial, ladder=rescaled(found, relative))
+
+
+def main_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, settings: LadderSettings) -> Trial:
+    """The trial with as many ladders as a fit without a choice has, all solved on all rows from the beginning."""
+    relative = relative_scales(problem, scale)
+    y = torch.from_numpy(problem.y)
+    start = random_start(
+        x.shape[1], (settings.width,) * (trial.order - 1), y.shape[1], settings.seeds(MAIN_LADDERS), MAIN_LADDERS
+    )
+    found = fit_alternating(
+        start,
+        torch.from_numpy(x) * relative,
+        y,
+        sample_weight=torch.from_numpy(problem.weight),
+        sweeps=settings.sweeps,
+        tolerance=settings.tolerance,
+        alpha=settings.alpha,
+    ).polynomial
+    return replace(trial, ladder=rescaled(found, relative))
+
+
+def relative_scales(problem: Problem, scale: Array) -> torch.Tensor:
+    """What inputs are multiplied by. Shape (d,)."""
+    if len(problem.chosen) > PLENTY:
+        return torch.ones(len(scale), dtype=torch.float64)
+    return torch.from_numpy(np.maximum(scale / scale.max(), LEAST_RELEVANCE))
 
 
 def rescaled(ladder: LadderPolynomial, scale: torch.Tensor) -> LadderPolynomial:

@@ -13,11 +13,19 @@ from torch import Tensor
 
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.fold_ladders import LadderSettings, cost, finished_ladders, fold_ladders
+from polyladder.estimators.selection.fold_ladders import (
+    LadderSettings,
+    cost,
+    finished_ladders,
+    fold_ladders,
+    main_ladders,
+)
 from polyladder.estimators.selection.found import Candidate, Selection
+from polyladder.estimators.selection.judge import chosen_weight, guarded, judged
 from polyladder.estimators.selection.parts import as_members, placed, times
-from polyladder.estimators.selection.stack import log_loss, stack_classes, stack_numbers
+from polyladder.estimators.selection.stack import log_loss
 from polyladder.estimators.selection.trials import (
+    LINEAR_RIDGES,
     Block,
     Problem,
     Trial,
@@ -37,20 +45,18 @@ from polyladder.training.kernels.directions import kernel_ladder, linear_ladder,
 from polyladder.training.kernels.relevance import Relevance, first_scales, fit_relevance
 from polyladder.training.kernels.ridge import RidgeFit
 
-MARGIN = 0.03
-"""Share of a column's range that clipping leaves free beyond each end."""
+MARGIN, EDGE = 0.03, 5
+"""Share of a column's range that clipping leaves free beyond each end; with few rows, the second number divided by
+them: the fewer there are, the further new rows lie outside."""
 
 EXACT = 0.01
-"""Where less than this share of the variance is left unexplained, predictions may leave the targets' range further."""
+"""Where this share of the variance is left unexplained, predictions may leave the targets' range by its whole width;
+where more is, by as much less, down to the usual margin."""
 
-FREE = 1.0
-"""How far, as a fraction of that range."""
+CLASS_RIDGES = (0.3, 3.0, 0.03)
+"""The first is tried with every kernel, the others with the best."""
 
-CLASS_RIDGES = (3.0, 0.3, 0.03)
-PRICE = 0.5
-"""Log loss that each fitted scale of a kernel is expected to hide, times the number of rows (Akaike's is 1)."""
-
-LINEAR_CLASS_RIDGES = (100.0, 10.0, 1.0, 0.1)
+LINEAR_CLASS_RIDGES = (100.0, 10.0, 1.0, 0.1, 0.01)
 
 SMOOTH = 0.1
 """Share of the variance left unexplained up to which scales are found anew on more rows ..."""
@@ -61,10 +67,16 @@ REFINED_ROWS = 450
 HIGH, HIGHEST = 6, 10
 """From the first degree on, or where ramps are better than any, the second is tried."""
 
+MAIN = 0.5
+"""Ladders of a larger weight are most of the model: they are fitted anew, as many as a fit without a choice has."""
+
 LADDER_ROWS = 300
 """Different rows from which on ladders are tried: below, their random starts decide too much."""
 
-LADDER_ORDERS = (4, 6)
+LADDER_ORDERS = (6, 4)
+
+CLOSE = 1.4
+"""A ladder whose error is more than this many times higher or lower than a kernel's decides the race at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,42 +147,44 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
             steps = [kernel_numbers(problem, ramped[1], p) for p in options.effort.ramp_degrees]
             tried += [trial for trial, _ in steps]
             blocks.append((*ramped, steps))
+    alike = equal_block(smooth, problem, options, rng)
     if problem.classes is None:
+        kernels = [step for _, _, steps in blocks for step in steps]
+        tried += refined(problem, smooth, kernels, options, rng)
+        tried += more_ladders(problem, smooth, features, min(fit.error for _, fit in kernels), options)
         trials = [linear_numbers(problem, smooth.x, features.kind), *tried]
-        trials += refined(problem, smooth, [step for _, _, steps in blocks for step in steps], options, rng)
-        trials += more_ladders(problem, smooth, features, options)
-        weights = stack_numbers([guarded(t.left_out, problem) for t in trials], problem.goal, chosen_weight(problem))
+        trials.append(kernel_numbers(problem, alike, alike.scales.degree, LINEAR_RIDGES)[0])
     else:
         trials = [constant(problem, features.kind)]
         trials += linear_classes(problem, smooth.x, features.kind, LINEAR_CLASS_RIDGES)
-        for _, block, steps in blocks:
-            ranked = sorted(steps, key=lambda step: step[1].error)
-            for trial, _ in ranked[: 2 if block is smooth else 1]:
-                trials += kernel_classes(problem, block, trial.order, CLASS_RIDGES)
-        alike = equal_block(smooth, problem, options, rng)
-        trials += kernel_classes(problem, alike, alike.scales.degree, CLASS_RIDGES)
-        price = [0.0 if t.block in (None, alike) else PRICE * scales_of(t) / len(problem.chosen) for t in trials]
-        weights = stack_classes([t.left_out for t in trials], problem.goal, chosen_weight(problem), np.array(price))
+        trials += kernels_of_classes(problem, alike, [(block, steps) for _, block, steps in blocks])
+    trials, weights = judged(problem, trials, alike, options.effort, rng)
     if any(w > 0 and t.features == "piecewise" for t, w in zip(trials, weights, strict=True)):
         features = blocks[-1][0]
+    elif options.clip and all(t.order <= 1 for t, w in zip(trials, weights, strict=True) if w > 0):
+        # A line cannot explode.
+        features = fitted_features(table, problem, features.kind, options, 1.0)
     for i in np.flatnonzero(weights):
         trials[i] = solved_on_all(problem, trials[i])
         if trials[i].ladder is not None:
-            trials[i] = finished_ladders(
-                problem, smooth.x, smooth.scales.scales[smooth.groups], trials[i], options.ladders
-            )
+            scale = smooth.scales.scales[smooth.groups]
+            finish = main_ladders if weights[i] > MAIN else finished_ladders
+            trials[i] = finish(problem, smooth.x, scale, trials[i], options.ladders)
     return finished(table, values, features, target, problem, trials, weights)
 
 
-def chosen_weight(problem: Problem) -> Array:
-    """Weights of the compared rows."""
-    return problem.weight[problem.chosen]
-
-
-def guarded(left_out: Array, problem: Problem) -> Array:
-    """Predictions held to the range of the targets, widened by a half: one wild row must not decide about a model."""
-    low, high = problem.y.min(0), problem.y.max(0)
-    return np.clip(left_out, low - 0.5 * (high - low), high + 0.5 * (high - low))
+def kernels_of_classes(
+    problem: Problem, alike: Block, blocks: Sequence[tuple[Block, Sequence[tuple[Trial, RidgeFit]]]]
+) -> list[Trial]:
+    """The kernels that did best by least squares, by the log loss; the best of these with other ridge weights too."""
+    kinds = [(alike, alike.scales.degree)]
+    for i, (block, steps) in enumerate(blocks):
+        ranked = sorted(steps, key=lambda step: step[1].error)
+        kinds += [(block, trial.order) for trial, _ in ranked[: 1 if i else 2]]
+    first = [kernel_classes(problem, block, order, CLASS_RIDGES[:1])[0] for block, order in kinds]
+    share = chosen_weight(problem) / chosen_weight(problem).sum()
+    block, order = kinds[int(np.argmin([log_loss(t.left_out, problem.goal, share) for t in first]))]
+    return [*first, *kernel_classes(problem, block, order, CLASS_RIDGES[1:])]
 
 
 def make_problem(values: Array, weight: Array, target: Target, effort: Effort, rng: np.random.Generator) -> Problem:
@@ -199,12 +213,17 @@ def smooth_block(
     table: Table, problem: Problem, kind: str, options: Options, rng: np.random.Generator
 ) -> tuple[Features, Block]:
     """Features of one kind without ramps, and a kernel over them."""
-    margin = MARGIN if options.clip else 0.0
-    features = Features(kind, options.clip, options.missing, margin=margin)  # type: ignore[arg-type]
-    features.fit_table(table, problem.weight)
+    features = fitted_features(table, problem, kind, options, max(MARGIN, EDGE / len(problem.y)))
     x = features.transform_table(table)
     degree = 4 if problem.classes is None else 3
     return features, kernel_block(kind, x, np.arange(x.shape[1]), features.groups(), problem, degree, options, rng)
+
+
+def fitted_features(table: Table, problem: Problem, kind: str, options: Options, margin: float) -> Features:
+    """Features of one kind, clipped at a share of each column's range beyond its ends, if at all."""
+    features = Features(kind, options.clip, options.missing, margin=margin if options.clip else 0.0)  # type: ignore[arg-type]
+    features.fit_table(table, problem.weight)
+    return features
 
 
 def ramp_block(
@@ -281,23 +300,30 @@ def equal_block(block: Block, problem: Problem, options: Options, rng: np.random
     return Block(block.features, block.columns, block.x, block.groups, scales, directions, directions.along(block.x))
 
 
-def scales_of(trial: Trial) -> int:
-    """How many scales of a kernel were fitted to all rows, those left out included."""
-    return 0 if trial.block is None else len(trial.block.scales.scales)
+def more_ladders(problem: Problem, block: Block, features: Features, error: float, options: Options) -> list[Trial]:
+    """Ladders with fitted directions, as far as they are affordable; of the second order only in a close race.
 
-
-def more_ladders(problem: Problem, block: Block, features: Features, options: Options) -> list[Trial]:
-    """Ladders with fitted directions, as far as they are affordable."""
+    Args:
+        problem: of numbers.
+        block: whose inputs they read.
+        features: of these.
+        error: of the best kernel.
+        options: of the choice.
+    """
     found: list[Trial] = []
     left = options.effort.ladder_cost
     if len(problem.chosen) < LADDER_ROWS or not options.ladders.per_fold:
         return found
     count = problem.folds * options.ladders.per_fold
+    weight = chosen_weight(problem)
     for order in LADDER_ORDERS:
         left -= cost(len(problem.chosen), block.x.shape[1], order, count, options.ladders)
         if left >= 0:
             scale = block.scales.scales[block.groups]
             found.append(fold_ladders(problem, block.x, features.kind, scale, order, options.ladders))
+            reached = (weight @ (found[-1].left_out - problem.goal) ** 2).sum() / weight.sum()
+            if not error / CLOSE < reached < error * CLOSE:
+                break
     return found
 
 
@@ -319,8 +345,9 @@ def finished(
             return log_loss(f, problem.goal, share)
         return float((share @ (guarded(f, problem) - problem.goal) ** 2).mean())
 
-    if isinstance(target, NumberTarget) and error(total) < EXACT:
-        target = replace(target, margin=FREE)
+    if isinstance(target, NumberTarget):
+        free = all(t.order <= 1 for t, w in zip(trials, weights, strict=True) if w > 0) or error(total) < EXACT
+        target = replace(target, margin=1.0 if free else max(target.margin, EXACT / error(total)))
     candidates = [
         Candidate(t.model, t.features, t.order, error(t.left_out), float(w))
         for t, w in zip(trials, weights, strict=True)

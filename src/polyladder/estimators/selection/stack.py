@@ -97,8 +97,13 @@ def probability(f: Array) -> Array:
     return np.asarray(expit(f) if f.shape[1] == 1 else softmax(f, 1))
 
 
+def row_log_losses(f: Array, target: Array) -> Array:
+    """Log loss of scores (n, m) at each row. Shape (n,)."""
+    if f.shape[1] == 1:
+        return np.asarray((np.logaddexp(0.0, f) - target * f)[:, 0])
+    return np.asarray(-(target * log_softmax(f, 1)).sum(1))
+
+
 def log_loss(f: Array, target: Array, share: Array) -> float:
     """Mean log loss of scores (n, m) over rows whose shares (n,) sum to 1."""
-    if f.shape[1] == 1:
-        return float(share @ (np.logaddexp(0.0, f) - target * f)[:, 0])
-    return float(-share @ (target * log_softmax(f, 1)).sum(1))
+    return float(share @ row_log_losses(f, target))

@@ -85,7 +85,7 @@ class Trial:
         offset: shape (m,).
         columns: of a linear model or a ladder: the positions of its inputs.
         ladder: those of all folds, of a ladder. Batch shape (ladders,).
-        ridge: of a kernel's least squares.
+        ridge: of a kernel.
     """
 
     model: str
@@ -100,13 +100,15 @@ class Trial:
     ridge: float = 0.0
 
 
-def kernel_numbers(problem: Problem, block: Block, degree: int) -> tuple[Trial, RidgeFit]:
+def kernel_numbers(
+    problem: Problem, block: Block, degree: int, ridges: Sequence[float] = RIDGES
+) -> tuple[Trial, RidgeFit]:
     """A kernel of one degree, by least squares; the compared rows are left out one by one."""
     expected = block.scales.noise / block.scales.amplitude
     factor = block.directions.factor(degree)
     phi = block.directions.features(block.along[problem.chosen], degree, factor)
     fit = ridge_regression(
-        phi, problem.y[problem.chosen], problem.weight[problem.chosen], [r * expected for r in RIDGES]
+        phi, problem.y[problem.chosen], problem.weight[problem.chosen], [r * expected for r in ridges]
     )
     raw = solve_triangular(factor, fit.coefficients, lower=True, trans="T")
     trial = Trial(
@@ -141,9 +143,11 @@ def kernel_classes(problem: Problem, block: Block, degree: int, ridges: Sequence
     factor = block.directions.factor(degree)
     phi = block.directions.features(block.along[problem.chosen], degree, factor)
     found = []
-    for left_out, mean in folds_of_classes(problem, phi, ridges):
+    for ridge, (left_out, mean) in zip(ridges, folds_of_classes(problem, phi, ridges), strict=True):
         raw = solve_triangular(factor, mean[:-1], lower=True, trans="T")
-        found.append(Trial("kernel", block.features, degree, left_out, block, raw, mean[-1], block.columns))
+        found.append(
+            Trial("kernel", block.features, degree, left_out, block, raw, mean[-1], block.columns, ridge=ridge)
+        )
     return found
 
 

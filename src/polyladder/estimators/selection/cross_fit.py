@@ -1,0 +1,88 @@
+"""Kernels judged with all that was fitted: on each fold's rows by scales that were found without them.
+
+Leaving out row after row while the scales stay is quick, but the scales have seen every row. Where there are many
+scales and few rows, pure noise then looks predictable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.trials import Block, Problem, Trial, kernel_numbers
+from polyladder.training.kernels.directions import pick_directions
+from polyladder.training.kernels.logistic import fit_classes
+from polyladder.training.kernels.relevance import Array, fit_relevance
+
+ROWS_PER_SCALE = 20
+"""With fewer rows for each scale, the error of leaving out row after row is too low to be believed."""
+
+
+def doubtful(problem: Problem, block: Block) -> bool:
+    """Whether a kernel has so many scales that leaving out row after row flatters it."""
+    return len(problem.chosen) < ROWS_PER_SCALE * len(block.scales.scales)
+
+
+def cross_fitted(problem: Problem, trials: list[Trial], effort: Effort, rng: np.random.Generator) -> list[Trial]:
+    """The same kernels over one block, their predictions of each fold's rows made without these rows.
+
+    Args:
+        problem: what is predicted.
+        trials: kernels that share one block.
+        effort: how much work a kernel may be.
+        rng: picks rows.
+    """
+    block = trials[0].block
+    assert block is not None
+    left_out = [np.zeros_like(trial.left_out) for trial in trials]
+    for k in range(problem.folds):
+        inside, outside = problem.chosen[problem.fold != k], problem.fold == k
+        without = block_without(problem, block, inside, max(t.order for t in trials), effort, rng)
+        for trial, values in zip(trials, left_out, strict=True):
+            values[outside] = refitted_values(problem, without, trial, inside, problem.chosen[outside])
+    return [replace(trial, left_out=values) for trial, values in zip(trials, left_out, strict=True)]
+
+
+def block_without(
+    problem: Problem, block: Block, inside: NDArray[np.intp], highest: int, effort: Effort, rng: np.random.Generator
+) -> Block:
+    """The block as it is found from some of the rows."""
+    some = inside[rng.permutation(len(inside))[: effort.evidence_rows]]
+    relevance = fit_relevance(
+        block.x[some],
+        problem.y[some],
+        block.groups,
+        block.scales.degree,
+        weight=problem.weight[some],
+        steps=effort.evidence_steps,
+    )
+    directions = pick_directions(block.x[inside], relevance, block.groups, effort.directions, rng, highest)
+    return replace(block, scales=relevance, directions=directions, along=directions.along(block.x))
+
+
+def refitted_values(
+    problem: Problem, block: Block, trial: Trial, inside: NDArray[np.intp], outside: NDArray[np.intp]
+) -> Array:
+    """What the kernel, fitted on some rows, predicts of others. Shape (outside, m)."""
+    if problem.classes is None:
+        fitted, _ = kernel_numbers(replace(problem, chosen=inside), block, trial.order)
+        assert fitted.coefficients is not None
+        assert fitted.offset is not None
+        powers = (1 + block.directions.stretch(trial.order) * block.along[outside]) ** trial.order
+        return np.asarray(powers @ fitted.coefficients + fitted.offset)
+    factor = block.directions.factor(trial.order)
+    phi, new = (block.directions.features(block.along[rows], trial.order, factor) for rows in (inside, outside))
+    solved = fit_classes(phi, problem.classes[inside], problem.weight[inside], trial.ridge)
+    return np.asarray(new @ solved[:-1] + solved[-1])
+
+
+def by_block(trials: Iterable[Trial]) -> list[list[Trial]]:
+    """Kernels that share a block, together."""
+    groups: dict[int, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(id(trial.block), []).append(trial)
+    return list(groups.values())
