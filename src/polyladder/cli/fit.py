@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
@@ -68,8 +66,8 @@ def fit(
         float | None,
         typer.Option(
             min=0,
-            help="Seconds for the whole run, other models included; slow fits get fewer rows. 0 chooses nothing. "
-            "By default choosing takes 8 seconds and the rest what it needs.",
+            help="Seconds for the whole run, other models included: what is slow gets fewer rows, below 15 the "
+            "selection tries less, from 60 on more. By default all of it takes what it needs.",
             show_default=False,
         ),
     ] = None,
@@ -108,6 +106,7 @@ def fit(
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_table import fit_training_table, read_training_table
     from polyladder.report.page import write_report
+    from polyladder.training.threads import limited
 
     with progress(not quiet) as shown, limited(threads):
         shown.step(f"reading {data}")
@@ -150,24 +149,6 @@ def fit(
         show_result(estimator)
         for label, each, old in zip(("Saved to", "Report:"), places, replaced, strict=False):
             typer.echo(place_words(label, each, old))
-
-
-@contextmanager
-def limited(threads: int | None) -> Iterator[None]:
-    """Compute on so many threads while the block runs."""
-    if threads is None:
-        yield
-        return
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        with threadpool_limits(threads):
-            yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def write_metrics(card: dict[str, Any], path: Path) -> None:

@@ -24,7 +24,7 @@ def trim(polynomial: LadderPolynomial) -> LadderPolynomial:
         kept.insert(0, read)
     if not polynomial.W:
         return polynomial
-    below = [slice(None), *kept[:-1]]
+    below = [torch.arange(polynomial.in_features, device=polynomial.device), *kept[:-1]]
     return LadderPolynomial(
         W=tuple(W[own][:, lower] for W, own, lower in zip(polynomial.W, kept, below, strict=True)),
         b=tuple(b[own] for b, own in zip(polynomial.b, kept, strict=True)),
