@@ -125,12 +125,22 @@ def packed(values: Any) -> str:
 
 
 def model_json(model: FittedModel) -> Json:
+    """The weights of all ladders, and the noise of a posterior's."""
+    noise = None
+    if model.posterior is not None and isinstance(model.target, NumberTarget):
+        noise = noise_json(model.posterior, model.target)
+    return {**ladders_json(model.ladders), "noise": noise}
+
+
+def ladders_json(ladders: LadderPolynomial) -> Json:
     """The weights, draw after draw: W, b, V, c of each layer, then readout and offset.
 
     Of a layer that is diagonal in every draw only the diagonal is written, and of gates that repeat those of the layer
     before nothing.
+
+    Args:
+        ladders: batch shape (draws,), float64.
     """
-    ladders: LadderPolynomial = model.ladders
     diagonals = [W.diagonal(dim1=-2, dim2=-1) for W in ladders.W]
     square = [W.shape[-1] == W.shape[-2] for W in ladders.W]
     diagonal = [l > 0 and square[l] and torch.equal(torch.diag_embed(diagonals[l]), W) for l, W in enumerate(ladders.W)]
@@ -140,9 +150,6 @@ def model_json(model: FittedModel) -> Json:
     for l, (W, b, V, c) in enumerate(ladders.layers()):
         layers += [diagonals[l] if diagonal[l] else W, b, *(() if repeated[l] else (V, c))]
     weights = torch.cat([t.flatten(1) for t in (*layers, ladders.readout, ladders.offset)], 1)
-    noise = None
-    if model.posterior is not None and isinstance(model.target, NumberTarget):
-        noise = noise_json(model.posterior, model.target)
     return {
         "draws": len(ladders),
         "inputs": ladders.in_features,
@@ -151,7 +158,6 @@ def model_json(model: FittedModel) -> Json:
         "diagonal": diagonal,
         "repeated": repeated,
         "weights": packed(weights),
-        "noise": noise,
     }
 
 

@@ -103,7 +103,7 @@ export function slope(col, x) {
 /** Writes a number, missing if it is NaN, into the inputs of its column. */
 function placeNumber(z, col, x) {
   const gone = Number.isNaN(x);
-  if (col.kind === "numeric") place(col, z, forward(col, gone ? col.fill : x));
+  if (col.kind === "numeric") place(col, z, forward(col, gone ? (col.fill ?? Number.NaN) : x));
   // A column that never changes has no input but for its gaps.
   if (col.flag !== null && col.flag !== undefined) z[col.flag] = gone ? 1 : 0;
 }
