@@ -36,20 +36,21 @@ def javascript_source(model: Any, name: str = "ladder") -> Source:
     if name != identifier(name):
         raise ValueError(f"name must be an identifier of JavaScript; got {name!r}. Use {identifier(name)!r}.")
     ladder = isinstance(model, LadderPolynomial)
-    carried = ladder_content(exported_ladder(model)) if ladder else fitted_content(model)
+    described = exported_ladder(model) if ladder else exported(model)
+    carried = ladder_content(described) if ladder else fitted_content(model, described)
     entry = "js/model/start.js"
     start = f'import {{ predictor }} from "./predictor.js";\nexport const made = predictor({embedded(carried)});\n'
     script = joined(entry, lambda path: start if path == entry else text_of(path))
     # The entry is the last of the modules that were joined; names of columns cannot begin a line.
     last = re.findall(r"^const (module\d+) = ", script, re.MULTILINE)[-1]
-    head = START.format(order=len(carried["model"]["hidden"]) + 1, name=name)
+    head = START.format(order=described.ladders.order, name=name)
     body = f"const {name} = (() => {{\n{script}\nreturn {last}.made;\n}})();\n"
     return Source(f'{head}{body}if (typeof module === "object") module.exports = {name};\n')
 
 
-def fitted_content(estimator: Any) -> dict[str, Any]:
+def fitted_content(estimator: Any, described: ExportedModel) -> dict[str, Any]:
     """What the script of an estimator carries, as the page has it."""
-    fitted, described = read_model(estimator), exported(estimator)
+    fitted = read_model(estimator)
     columns = []
     for column in fitted.columns:
         made = column_json(fitted.features, column)

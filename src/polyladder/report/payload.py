@@ -21,6 +21,7 @@ from polyladder.explain.strengths import Strengths, stored, strengths
 from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.trim import trim
 from polyladder.tables.dates import DAYS
 from polyladder.tables.features import Features
 from polyladder.training.bayes.noise import TILT
@@ -76,6 +77,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "quality": [quality.json() for quality in shown],
         "calibration": calibration(model, shown, rows, target),
         "order_path": order_path(model),
+        "candidates": candidates(model),
         "order_note": (model.card.get("selection") or {}).get("order_note", ""),
         "formula": [] if model.posterior is not None else formula_json(model),
         "card": card_json(model),
@@ -125,11 +127,19 @@ def packed(values: Any) -> str:
 
 
 def model_json(model: FittedModel) -> Json:
-    """The weights of all ladders, and the noise of a posterior's."""
+    """The weights of all ladders, in parts of one shape each, and the noise of a posterior's.
+
+    Members of an ensemble are padded to one shape; here each has its own again.
+    """
     noise = None
     if model.posterior is not None and isinstance(model.target, NumberTarget):
         noise = noise_json(model.posterior, model.target)
-    return {**ladders_json(model.ladders), "noise": noise}
+    own = (
+        [model.ladders]
+        if model.posterior is not None
+        else [trim(member).map(lambda t: t.unsqueeze(0)) for member in model.ladders]
+    )
+    return {"parts": [ladders_json(part) for part in own], "noise": noise}
 
 
 def ladders_json(ladders: LadderPolynomial) -> Json:
@@ -267,6 +277,21 @@ def order_path(model: FittedModel) -> list[list[float]]:
         return [list(pair) for pair in selection.order_path]
     growth = vars(model.estimator).get("growth_")
     return [] if growth is None else [list(pair) for pair in zip(growth.orders, growth.errors, strict=True)]
+
+
+def candidates(model: FittedModel) -> Json | None:
+    """What a selection tried, from the card or from the estimator; None where nothing was selected."""
+    kept = model.card.get("selection") or {}
+    selection = vars(model.estimator).get("selection_")
+    if "candidates" in kept:
+        return {"measure": kept["measure"], "list": kept["candidates"]}
+    if selection is None:
+        return None
+    names = ("model", "features", "order", "error", "weight")
+    return {
+        "measure": selection.measure,
+        "list": [{name: vars(each)[name] for name in names} for each in selection.candidates],
+    }
 
 
 def formula_json(model: FittedModel) -> list[Json]:
