@@ -232,6 +232,7 @@ def column_json(features: Features, column: Column) -> Json:
             "fill": column.fill,
             "low": column.low,
             "high": column.high,
+            "hold": list(column.held),
             "start": column.typical,
             "clip": bool(features.clip),
             "mean": float(features.scaler_.mean_[column.at]),
@@ -280,11 +281,8 @@ def order_path(model: FittedModel) -> list[list[float]]:
 
 
 def candidates(model: FittedModel) -> Json | None:
-    """What a selection tried, from the card or from the estimator; None where nothing was selected."""
-    kept = model.card.get("selection") or {}
+    """What a selection tried; None where nothing was selected."""
     selection = vars(model.estimator).get("selection_")
-    if "candidates" in kept:
-        return {"measure": kept["measure"], "list": kept["candidates"]}
     if selection is None:
         return None
     names = ("model", "features", "order", "error", "weight")
@@ -310,6 +308,7 @@ def formula_json(model: FittedModel) -> list[Json]:
 def card_json(model: FittedModel) -> Json:
     """The model card's facts, as far as they are known."""
     card, ladders, estimator = model.card, model.ladders, model.estimator
+    selected = "selection_" in vars(estimator)
     return {
         "rows": card.get("rows"),
         "scores": card.get("scores", []),
@@ -323,6 +322,6 @@ def card_json(model: FittedModel) -> Json:
         "order": ladders.order,
         "widths": list(ladders.hidden),
         "ladders": len(ladders),
-        "weights": ladders.n_weights,
+        "weights": sum(trim(each).n_weights for each in ladders) if selected else ladders.n_weights,
         "solver": vars(estimator).get("solver_"),
     }

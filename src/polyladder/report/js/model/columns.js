@@ -44,9 +44,13 @@ export function inputsAlong(col, t) {
   return found;
 }
 
+/** The range that clipping holds a column to: that of training, or a little more. */
+const holdOf = (col) => col.hold ?? [col.low, col.high];
+
 /** The transformed value of a number that is present. */
 export function forward(col, x) {
-  const held = col.clip ? Math.min(Math.max(x, col.low), col.high) : x;
+  const [from, to] = holdOf(col);
+  const held = col.clip ? Math.min(Math.max(x, from), to) : x;
   let shaped = held;
   if (col.shape === "quantile") shaped = toQuantile(col, held);
   else if (col.shape === "yeo-johnson") shaped = yeoJohnson(col.lambda, held);
@@ -91,7 +95,8 @@ export function backward(col, { x0, x1, t0, t1 }, t) {
 
 /** d(transformed) / d(value); 0 where clipping holds the value, NaN where the transform jumps. */
 export function slope(col, x) {
-  const outside = x < col.low || x > col.high;
+  const [from, to] = holdOf(col);
+  const outside = x < from || x > to;
   if (outside && (col.clip || col.shape === "quantile")) return 0;
   if (col.shape === "yeo-johnson") return yeoJohnsonSlope(col.lambda, x) / col.scale;
   if (col.shape !== "quantile") return 1 / col.scale;

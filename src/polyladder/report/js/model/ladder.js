@@ -77,16 +77,31 @@ function rung(w, { p, alone, W }, o, i, h) {
   return alone ? w[o + W + i] * h[i] : dot(w, o + W + i * p, h);
 }
 
-/** The factors of one layer, W h + b and V z + c, in the draw whose weights start at `o`. */
-function factors({ inputs: d, weights: w }, layer, o, h, z) {
-  const { k, b, V, c } = layer;
-  const u = new Float64Array(k);
-  const gate = new Float64Array(k);
-  for (let i = 0; i < k; i++) {
-    u[i] = rung(w, layer, o, i, h) + w[o + b + i];
-    gate[i] = dot(w, o + V + i * d, z) + w[o + c + i];
-  }
-  return [u, gate];
+/** The gates V z + c of one layer in the draw whose weights start at `o`; without `c` those of a direction. */
+function gates({ inputs: d, weights: w }, { k, V, c }, o, z, constant = true) {
+  const found = new Float64Array(k);
+  for (let i = 0; i < k; i++) found[i] = dot(w, o + V + i * d, z) + (constant ? w[o + c + i] : 0);
+  return found;
+}
+
+/** W h of one layer, with b unless it is of a direction. */
+function risen({ weights: w }, layer, o, h, constant = true) {
+  const found = new Float64Array(layer.k);
+  for (let i = 0; i < layer.k; i++) found[i] = rung(w, layer, o, i, h) + (constant ? w[o + layer.b + i] : 0);
+  return found;
+}
+
+/** The factors [W h + b, V z + c] of every layer; gates that repeat those of the layer before are computed once. */
+function climb(shape, o, z) {
+  const tape = [];
+  let h = z;
+  shape.layers.forEach((layer, l) => {
+    const gate = layer.V === shape.layers[l - 1]?.V ? tape[l - 1][1] : gates(shape, layer, o, z);
+    const u = risen(shape, layer, o, h);
+    tape.push([u, gate]);
+    h = u.map((v, i) => v * gate[i]);
+  });
+  return { tape, h };
 }
 
 /** Values at one point z, draw by draw and output by output: h <- (W h + b) * (V z + c), then R h + o. */
@@ -94,12 +109,8 @@ export function evaluate(model, z) {
   const m = model.outputs;
   const out = new Float64Array(model.draws * m);
   eachDraw(model, (shape, o, s) => {
-    const { layers, width, readout, offset, weights: w } = shape;
-    let h = z;
-    for (const layer of layers) {
-      const [u, gate] = factors(shape, layer, o, h, z);
-      h = u.map((v, i) => v * gate[i]);
-    }
+    const { width, readout, offset, weights: w } = shape;
+    const { h } = climb(shape, o, z);
     for (let i = 0; i < m; i++) out[s * m + i] = dot(w, o + readout + i * width, h) + w[o + offset + i];
   });
   return out;
@@ -111,32 +122,40 @@ export function gradient(model, z, output) {
   const out = new Float64Array(model.draws * d);
   eachDraw(model, (shape, o, s) => {
     const { layers, width, readout, weights: w } = shape;
-    const tape = [];
-    let h = z;
-    for (const layer of layers) {
-      tape.push(factors(shape, layer, o, h, z));
-      const [u, gate] = tape[tape.length - 1];
-      h = u.map((v, i) => v * gate[i]);
-    }
+    const { tape } = climb(shape, o, z);
     const found = out.subarray(s * d, (s + 1) * d);
     let back = w.slice(o + readout + output * width, o + readout + (output + 1) * width);
-    for (let l = layers.length - 1; l >= 0; l--) back = stepBack(shape, layers[l], o, tape[l], back, found);
+    let passed = new Float64Array(width);
+    for (let l = layers.length - 1; l >= 0; l--) {
+      const { k, V } = layers[l];
+      if (passed.length !== k) passed = new Float64Array(k);
+      back = stepBack(shape, layers[l], o, tape[l], back, passed);
+      if (V === layers[l - 1]?.V) continue;
+      throughGates(shape, o + V, passed, found);
+      passed.fill(0);
+    }
     for (let j = 0; j < d; j++) found[j] += back[j];
   });
   return out;
 }
 
-/** From derivatives by a layer's values to those by the values before it; what passes its gates is added to `found`. */
-function stepBack({ inputs: d, weights: w }, { k, p, alone, W, V }, o, [u, gate], back, found) {
+/** From derivatives by a layer's values to those by the values before it; those by its gates are added to `passed`. */
+function stepBack({ weights: w }, { k, p, alone, W }, o, [u, gate], back, passed) {
   const before = new Float64Array(p);
   for (let i = 0; i < k; i++) {
     const du = back[i] * gate[i];
-    const dgate = back[i] * u[i];
+    passed[i] += back[i] * u[i];
     if (alone) before[i] += du * w[o + W + i];
     else for (let j = 0; j < p; j++) before[j] += du * w[o + W + i * p + j];
-    for (let j = 0; j < d; j++) found[j] += dgate * w[o + V + i * d + j];
   }
   return before;
+}
+
+/** Adds derivatives by gates, whose weights start at `at`, times those weights to `found`. */
+function throughGates({ inputs: d, weights: w }, at, passed, found) {
+  passed.forEach((v, i) => {
+    for (let j = 0; j < d; j++) found[j] += v * w[at + i * d + j];
+  });
 }
 
 /** Coefficients, ascending, of every draw and output as polynomials in t along the line at + t direction. */
@@ -148,7 +167,13 @@ export function line(model, at, direction) {
     const { layers, width, readout, offset, weights: w } = shape;
     // One row of coefficients for each power: row 0 is the point, row 1 the direction.
     let h = [at, direction];
-    for (const layer of layers) h = lineStep(shape, layer, o, h, at, direction);
+    let gate = null;
+    layers.forEach((layer, l) => {
+      if (layer.V !== layers[l - 1]?.V) {
+        gate = [gates(shape, layer, o, at), gates(shape, layer, o, direction, false)];
+      }
+      h = lineStep(shape, layer, o, h, gate);
+    });
     for (let i = 0; i < m; i++) {
       const row = (s * m + i) * n;
       for (let j = 0; j < h.length; j++) out[row + j] = dot(w, o + readout + i * width, h[j]);
@@ -159,18 +184,14 @@ export function line(model, at, direction) {
 }
 
 /** One layer of a line: with u_j the coefficients of W h + b, it makes a_j = (V at + c) u_j + (V direction) u_(j-1). */
-function lineStep({ inputs: d, weights: w }, layer, o, h, at, direction) {
-  const { k, b, V, c } = layer;
-  const next = Array.from({ length: h.length + 1 }, () => new Float64Array(k));
-  for (let i = 0; i < k; i++) {
-    const row = o + V + i * d;
-    const constant = dot(w, row, at) + w[o + c + i];
-    const slope = dot(w, row, direction);
-    for (let j = 0; j < h.length; j++) {
-      const u = rung(w, layer, o, i, h[j]) + (j === 0 ? w[o + b + i] : 0);
-      next[j][i] += constant * u;
-      next[j + 1][i] += slope * u;
+function lineStep(shape, layer, o, h, [constant, slope]) {
+  const next = Array.from({ length: h.length + 1 }, () => new Float64Array(layer.k));
+  h.forEach((coefficients, j) => {
+    const u = risen(shape, layer, o, coefficients, j === 0);
+    for (let i = 0; i < layer.k; i++) {
+      next[j][i] += constant[i] * u[i];
+      next[j + 1][i] += slope[i] * u[i];
     }
-  }
+  });
   return next;
 }
