@@ -293,6 +293,10 @@ def held_out_rows(
         notes.append(f"Held out are whole groups of {group}, which is no feature.")
     if time is not None:
         notes.append(f"Held out are the latest {len(kept):,} rows by {time}, which is no feature.")
+    if notes:
+        notes.append(
+            "Candidates were compared on single rows left out at random: the scores below are the strict ones."
+        )
     return ((X[train], y[train]), (X[kept], y[kept])), notes
 
 

@@ -175,7 +175,8 @@ def show_result(estimator: Any) -> None:
     for sentence in (verdict(card["scores"]), selection["sentence"]):
         if sentence:
             console.print(sentence, markup=False)
-    shape = f"a polynomial of order {ladder.order} in {ladder.in_features} inputs"
+    order = f"{selection['floor']} function" if selection.get("floor") else f"polynomial of order {ladder.order}"
+    shape = f"a {order} in {ladder.in_features} {'input' if ladder.in_features == 1 else 'inputs'}"
     every = "all " if selection["fitted"] == card["rows"] else ""
     console.print(f"Fitted to {every}{selection['fitted']:,} rows: {shape}.")
     if "90" in card["residual_quantiles"]:
@@ -208,7 +209,9 @@ def score_table(scores: list[Score], rows: int) -> Any:
     first = next(iter(measures))
     best = min(s[first] for s in scores)  # type: ignore[literal-required]
     for score in scores:
-        cells = [f"{score[m]:.4g}" if m in score else "" for m in measures]  # type: ignore[literal-required]
+        # Five measures of classes have room for three digits each in a terminal of usual width.
+        digits = 4 if "rmse" in measures else 3
+        cells = [f"{score[m]:.{digits}g}" if m in score else "" for m in measures]  # type: ignore[literal-required]
         style = "bold" if score[first] == best else None  # type: ignore[literal-required]
         name = score["model"] + (f", {score['rows']:,} rows" if "rows" in score else "")
         table.add_row(name, *cells, f"{score['seconds']:.2f}", style=style)
