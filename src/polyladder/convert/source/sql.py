@@ -18,6 +18,7 @@ from polyladder.convert.exported.steps import (
     YeoJohnson,
 )
 from polyladder.convert.source.sql_draws import draws_query
+from polyladder.convert.source.sql_probit import probit_query
 from polyladder.convert.source.sql_words import balanced, held, number, product_sum, quoted, quoted_text
 from polyladder.convert.source.text import Source
 
@@ -30,15 +31,10 @@ def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None
     of a posterior are a table of their own, which the rows are joined with.
 
     Args:
-        model: to be rendered; not a posterior over classes, whose normal distribution SQL does not know.
+        model: to be rendered.
         table: the name of a table or view that has the model's columns.
         key: a column that tells rows apart; by default rows are numbered as they come, in ``row_number``.
     """
-    if isinstance(model.answer, Probit):
-        raise ValueError(
-            "SQL must know the normal distribution for a posterior over classes; it does not. "
-            "Use 'c', 'numpy', 'javascript' or to_onnx."
-        )
     name = "row_number" if key is None else key
     value = "ROW_NUMBER() OVER ()" if key is None else quoted(key)
     inputs = ",\n    ".join(f"{feature_text(model, i)} AS z{i}" for i in range(len(model.features)))
@@ -46,6 +42,8 @@ def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None
     answer = model.answer
     if isinstance(answer, Posterior):
         return Source(draws_query(model, answer, head, quoted(name)))
+    if isinstance(answer, Probit):
+        return Source(probit_query(model, answer, head, quoted(name)))
     parts = [head, *rungs(model)]
     match answer:
         case Numbers(guard):
