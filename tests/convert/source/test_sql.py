@@ -41,7 +41,7 @@ def compare(name, run, rows):
 
 
 @pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
-@pytest.mark.parametrize("name", [*KNOWN, "piecewise"])
+@pytest.mark.parametrize("name", [*KNOWN, "piecewise", "selected"])
 def test_agrees_with_predict(name, run):
     compare(name, run, 10_000)
 
