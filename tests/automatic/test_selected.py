@@ -7,7 +7,7 @@ from polyladder.estimators.selection.found import Candidate, Selection
 
 
 def test_budgets_become_efforts() -> None:
-    assert [effort_for(seconds) for seconds in (0, 8, 60)] == ["default", "default", "high"]
+    assert [effort_for(seconds) for seconds in (None, 0, 8, 20, 60)] == ["default", "default", "low", "default", "high"]
 
 
 def test_a_selection_is_plain_json() -> None:

@@ -11,7 +11,7 @@ from polyladder.cli.main import commands
 
 
 def test_demo_ends_with_a_model_and_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyladder.cli.demo.ROWS", 200)
+    monkeypatch.setattr("polyladder.cli.demo.ROWS", 120)
     monkeypatch.setattr("polyladder.cli.demo.SECONDS", 0.0)
     result = CliRunner().invoke(commands, ["demo", "--output", str(tmp_path)])
     assert result.exit_code == 0, result.exception

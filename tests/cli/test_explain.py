@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polyladder import load
+from polyladder import LPNNRegressor, load
 from polyladder.cli.explain import plot, show_formula, term_words
 from polyladder.explain.terms import Formula, Term
 from tests.cli.tables import run, sentence, shop, small_models, small_table, write, write_quoted
@@ -146,3 +146,14 @@ def test_a_row_is_explained(table: Path) -> None:
     assert "--from-row must come with --row" in sentence("explain", path, table, "--from-row", 3)
     curve = run("explain", path, "--feature", "sold").stdout
     assert re.search(r"\d\d\.\d\d\.20\d\d", curve.splitlines()[-2])
+
+
+def test_a_model_of_too_many_terms_says_what_to_do_instead(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 30))
+    LPNNRegressor(order=6, width=2, n_estimators=1, max_iter=1, random_state=0).fit(X, X[:, 0]).save(
+        tmp_path / "m.ladder"
+    )
+    said = sentence("explain", tmp_path / "m.ladder", "--formula")
+    assert "at most 1,000,000 terms; got 1,947,792, of order 6 in 30 inputs" in said
+    assert "--terms 30" in said
+    assert "+" in run("explain", tmp_path / "m.ladder", "--terms", 5).stdout

@@ -205,8 +205,13 @@ def test_the_report_lies_beside_the_model(tmp_path: Path) -> None:
 def test_concrete_is_fitted_well_even_without_a_search(tmp_path: Path) -> None:
     data = real_dataset("concrete")
     frame = pl.DataFrame(data.features, schema=list(data.feature_names), orient="row")
-    frame.with_columns(pl.Series("strength", data.target)).write_csv(tmp_path / "concrete.csv")
-    run("fit", tmp_path / "concrete.csv", "-t", "strength", "-o", tmp_path / "m.ladder", "--time-budget", 0)
+    frame = frame.with_columns(pl.Series("strength", data.target)).sample(fraction=1.0, shuffle=True, seed=0)
+    held = round(0.15 * len(frame))
+    frame[held:].write_csv(tmp_path / "concrete.csv")
+    frame[:held].write_csv(tmp_path / "held.csv")
+    # Held-out rows of their own: the model is fitted once.
+    settings = ("-o", tmp_path / "m.ladder", "--time-budget", 0, "--no-compare", "--test", tmp_path / "held.csv")
+    run("fit", tmp_path / "concrete.csv", "-t", "strength", *settings)
     assert load(tmp_path / "m.ladder").card_["scores"][0]["rmse"] <= 5.2
 
 

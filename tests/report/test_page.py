@@ -474,5 +474,5 @@ def test_page_carries_what_json_can_hold():
     model, X, y = models.make("posterior")
     text = render_report(model, X, y)
     content = text.split('id="payload">')[1].split("</script>")[0]
-    assert json.loads(content)["model"]["draws"] == 18
+    assert sum(part["draws"] for part in json.loads(content)["model"]["parts"]) == 18
     assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")

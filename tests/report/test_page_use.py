@@ -39,6 +39,13 @@ def shop() -> pl.DataFrame:
     )
 
 
+def sorted_shop() -> pl.DataFrame:
+    """The same rows with three classes to predict."""
+    table = shop()
+    third = (table["size (m2)"].rank("ordinal") - 1) * 3 // N
+    return table.with_columns(third.cast(int).replace_strict({0: "low", 1: "middle", 2: "high"}).alias("price"))
+
+
 def streets() -> pl.DataFrame:
     rng = np.random.default_rng(1)
     number = np.concatenate([np.arange(300), rng.integers(0, 300, 900)])
@@ -58,7 +65,9 @@ def pages(browser, tmp_path_factory):
 
     def get(name, **window):
         if name not in kept:
-            table, target = (streets(), "y") if name == "levels" else (shop(), "price")
+            tables = {"levels": (streets, "y"), "classes": (sorted_shop, "price")}
+            made, target = tables.get(name, (shop, "price"))
+            table = made()
             model = fit_table(table, target, seconds=0, compare=False, bayesian=name == "posterior")
             file = frame_file(table)
             rows = model_rows(table, file_columns(file, model), file, model)
@@ -169,7 +178,7 @@ def test_charts_are_saved_as_svg_and_csv(pages) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("name", ["shop", "levels", "posterior"])
+@pytest.mark.parametrize("name", ["shop", "classes", "levels", "posterior"])
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
 def test_no_serious_finding_of_axe_and_no_overflow(pages, name: str, width: int, scheme: str) -> None:
     if not AXE.exists():
@@ -203,4 +212,15 @@ def test_paper_has_no_buttons_and_no_scrolling_parts(pages) -> None:
     assert not page.page.locator("#sections").is_visible()
     assert page.page.locator("#why").is_visible()
     assert page.page.locator(".tall").first.evaluate("e => e.scrollHeight <= e.clientHeight + 1")
+    page.close()
+
+
+def test_the_candidates_of_a_selection_are_listed_with_their_weights(pages) -> None:
+    page, model, _ = pages("shop")
+    rows = page.page.locator("#chosen-list tbody tr").all_inner_texts()
+    counted = sorted((c.weight for c in model.selection_.candidates if c.weight > 0), reverse=True)
+    assert len(rows) >= len(counted) > 0
+    shown = [float(row.split("\t")[4].strip()) for row in rows[: len(counted)]]
+    assert np.allclose(shown, counted, rtol=0.05)
+    assert f"{len(model.selection_.candidates)} candidates" in page.page.locator("#chosen-lead").inner_text()
     page.close()

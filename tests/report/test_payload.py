@@ -47,9 +47,9 @@ def test_a_bayesian_model_of_thirteen_features_stays_below_six_megabytes(tmp_pat
     path = write_report(model, tmp_path / "page.html", X, X[:, 0])
     assert path.stat().st_size < 6_000_000
     found = content(path.read_text())
-    assert found["model"]["draws"] == len(model.posterior_.weights)
+    assert found["model"]["parts"][0]["draws"] == len(model.posterior_.weights)
     # Every draw is carried: a median of fewer would be another one.
-    weights = np.frombuffer(base64.b64decode(found["model"]["weights"]))
+    weights = np.frombuffer(base64.b64decode(found["model"]["parts"][0]["weights"]))
     assert len(weights) == len(model.posterior_.weights) * model.posterior_.weights.n_weights
     assert [p[0] for p in found["calibration"]["points"]] == pytest.approx(np.arange(0.1, 1, 0.1))
 

@@ -31,3 +31,11 @@ def test_days_and_months_that_can_be_exchanged() -> None:
     assert not is_ambiguous(pl.Series("c", ["31/01/2020"]), "%d/%m/%Y")
     assert write_date(float("nan"), "%Y") == "missing"
     assert write_date(1e12, None) == "1e+12"
+
+
+def test_numbers_are_not_tried_in_every_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr("polyladder.tables.dates.as_days", lambda cells, date_format: asked.append(date_format))
+    for cells in (["-1.5", "2.25"], ["1,5", "3"], ["1e-3", "12"], [".5", "+7"]):
+        assert find_date_format(pl.Series(cells)) is None
+    assert asked == []

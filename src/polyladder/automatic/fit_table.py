@@ -26,6 +26,7 @@ from polyladder.tables.schema import read_schema
 from polyladder.tables.table import frame_columns, is_frame
 from polyladder.tables.table_file import TableFile, open_table
 from polyladder.tables.understand import column_lines
+from polyladder.training.threads import limited
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,8 +83,8 @@ def fit_table(
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
     seconds : float, default=None
-        For the whole run, other models included: what is slow gets fewer rows. 0 and the default bound nothing; from 60
-        on the effort of the selection is high.
+        For the whole run, other models included: what is slow gets fewer rows. 0 and the default bound nothing;
+        below 15 the effort of the selection is low, from 60 on it is high.
     compare : bool, default=True
         Whether other models are fitted as well.
     balance : bool, default=False
@@ -202,7 +203,7 @@ def fit_training_table(
         say(note)
     inputs = count_inputs(X)
     (train, answers), unseen = held
-    choice = None
+    choice, effort = None, effort_for(seconds)
     if bayesian or solver == "adam":
         limit = CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0
         options: dict[str, Any] = {"inputs": inputs, "solver": solver, "seconds": limit, "random_state": seed}
@@ -212,9 +213,11 @@ def fit_training_table(
         if choice is not None:
             return chosen_estimator(task, choice, bayesian)
         kind = LPNNRegressor if task == "regression" else LPNNClassifier
-        effort = effort_for(CHOOSING if seconds is None else seconds)
         return kind(missing="impute", effort=effort, random_state=seed)  # type: ignore[arg-type]
 
+    if choice is None and effort == "low":
+        notes.append(f"{seconds:g} seconds leave time for a short selection alone: fewer candidates were tried.")
+        say(notes[-1])
     name = "Bayesian ladder" if bayesian else "ladder"
     step(f"fitting {name}")
     estimator = estimator_to_fit()
@@ -247,7 +250,8 @@ def fit_training_table(
     step("describing the model")
     scored = [first, *others]
     words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
-    estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
+    with limited(1):
+        estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
 
 
@@ -289,6 +293,10 @@ def held_out_rows(
         notes.append(f"Held out are whole groups of {group}, which is no feature.")
     if time is not None:
         notes.append(f"Held out are the latest {len(kept):,} rows by {time}, which is no feature.")
+    if notes:
+        notes.append(
+            "Candidates were compared on single rows left out at random: the scores below are the strict ones."
+        )
     return ((X[train], y[train]), (X[kept], y[kept])), notes
 
 

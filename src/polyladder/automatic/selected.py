@@ -10,9 +10,15 @@ LONG = 60.0
 """Seconds from which on the effort of a selection is high."""
 
 
-def effort_for(seconds: float) -> str:
-    """The effort that fits a budget of seconds."""
-    return "high" if seconds >= LONG else "default"
+SHORT = 15.0
+"""Seconds below which it is low."""
+
+
+def effort_for(seconds: float | None) -> str:
+    """The effort that fits a budget of seconds for the whole run; 0 and None are no budget."""
+    if not seconds:
+        return "default"
+    return "high" if seconds >= LONG else "low" if seconds < SHORT else "default"
 
 
 def selection_json(selection: Selection) -> dict[str, Any]:

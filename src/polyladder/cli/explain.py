@@ -83,9 +83,20 @@ def explain(
 
 def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
     """Print a formula whose error is proven to stay within a tolerance such as 1% or 0.01."""
+    from polyladder.explain.fitted import read_model
+    from polyladder.explain.terms import term_count
     from polyladder.export.fitted_formula import FittedFormula
-    from polyladder.export.formula import formula
+    from polyladder.export.formula import MAX_TERMS, formula
 
+    read = read_model(estimator)
+    count = term_count(read)
+    if count > MAX_TERMS:
+        ladders = read.ladders
+        raise ValueError(
+            f"--formula must be asked of a model with at most {MAX_TERMS:,} terms; got {count:,}, of order "
+            f"{ladders.order} in {ladders.in_features} inputs. See its strongest ones with --terms 30 instead, or fit "
+            'a smaller one in Python, such as LPNNRegressor(order=3, features="standard").'
+        )
     try:
         share = float(tolerance.removesuffix("%")) / (100 if tolerance.endswith("%") else 1)
     except ValueError as error:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
@@ -68,8 +66,8 @@ def fit(
         float | None,
         typer.Option(
             min=0,
-            help="Seconds for the whole run, other models included; slow fits get fewer rows. 0 chooses nothing. "
-            "By default choosing takes 8 seconds and the rest what it needs.",
+            help="Seconds for the whole run, other models included: what is slow gets fewer rows, below 15 the "
+            "selection tries less, from 60 on more. By default all of it takes what it needs.",
             show_default=False,
         ),
     ] = None,
@@ -108,6 +106,7 @@ def fit(
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_table import fit_training_table, read_training_table
     from polyladder.report.page import write_report
+    from polyladder.training.threads import limited
 
     with progress(not quiet) as shown, limited(threads):
         shown.step(f"reading {data}")
@@ -152,24 +151,6 @@ def fit(
             typer.echo(place_words(label, each, old))
 
 
-@contextmanager
-def limited(threads: int | None) -> Iterator[None]:
-    """Compute on so many threads while the block runs."""
-    if threads is None:
-        yield
-        return
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        with threadpool_limits(threads):
-            yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def write_metrics(card: dict[str, Any], path: Path) -> None:
     """Write how all models did, as JSON."""
     from polyladder.files.replace_file import write_atomically
@@ -194,7 +175,8 @@ def show_result(estimator: Any) -> None:
     for sentence in (verdict(card["scores"]), selection["sentence"]):
         if sentence:
             console.print(sentence, markup=False)
-    shape = f"a polynomial of order {ladder.order} in {ladder.in_features} inputs"
+    order = f"{selection['floor']} function" if selection.get("floor") else f"polynomial of order {ladder.order}"
+    shape = f"a {order} in {ladder.in_features} {'input' if ladder.in_features == 1 else 'inputs'}"
     every = "all " if selection["fitted"] == card["rows"] else ""
     console.print(f"Fitted to {every}{selection['fitted']:,} rows: {shape}.")
     if "90" in card["residual_quantiles"]:
@@ -227,7 +209,9 @@ def score_table(scores: list[Score], rows: int) -> Any:
     first = next(iter(measures))
     best = min(s[first] for s in scores)  # type: ignore[literal-required]
     for score in scores:
-        cells = [f"{score[m]:.4g}" if m in score else "" for m in measures]  # type: ignore[literal-required]
+        # Five measures of classes have room for three digits each in a terminal of usual width.
+        digits = 4 if "rmse" in measures else 3
+        cells = [f"{score[m]:.{digits}g}" if m in score else "" for m in measures]  # type: ignore[literal-required]
         style = "bold" if score[first] == best else None  # type: ignore[literal-required]
         name = score["model"] + (f", {score['rows']:,} rows" if "rows" in score else "")
         table.add_row(name, *cells, f"{score['seconds']:.2f}", style=style)

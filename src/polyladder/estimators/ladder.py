@@ -35,6 +35,7 @@ from polyladder.polynomial.widen import widen
 from polyladder.tables.features import KINDS
 from polyladder.tables.sparse_features import is_sparse_table
 from polyladder.tables.table import Table
+from polyladder.training.threads import limited
 
 SPARSE_WIDTH = 16
 """Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
@@ -42,6 +43,9 @@ SPARSE_WIDTH = 16
 
 SELECT_SCORES = 60_000
 """Rows times classes up to which ``order="auto"`` selects; beyond, gradient steps take ladders of the usual order."""
+
+ONE_THREAD_ROWS = 20_000
+"""Rows up to which a selection is computed on one thread: its matrices are small, and threads wait for each other."""
 
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
@@ -100,7 +104,8 @@ class LadderEstimator(EnsembleEstimator):
         )
         plain = {"auto": SCALINGS, "piecewise": ("standard",)}.get(self.features, (self.features,))
         options = Options(plain, self.features in ("auto", "piecewise"), self.clip, self.missing, effort, ladders, seed)
-        with Progress(bool(self.verbose), f"{type(self).__name__} selection").of(1):
+        few = len(values) <= ONE_THREAD_ROWS
+        with Progress(bool(self.verbose), f"{type(self).__name__} selection").of(1), limited(1 if few else None):
             chosen = choose_model(table, values, weight, target, options)
         names = vars(self).get("feature_names_in_")
         self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))

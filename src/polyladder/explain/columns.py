@@ -31,6 +31,7 @@ class Column:
         edges: of the histogram's bars; empty where the density is not known.
         counts: of rows in each bar, or in each category; empty where they are not known.
         ramps: transformed features that are ramps of the column.
+        held: the range that clipping holds numbers to: that of training, or a little more.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Column:
     edges: tuple[float, ...] = ()
     counts: tuple[float, ...] = ()
     ramps: tuple[int, ...] = ()
+    held: tuple[float, float] = (0.0, 0.0)
 
     @property
     def inputs(self) -> list[int]:
@@ -88,7 +90,9 @@ def numeric_column(
     features: Features, name: str, note: Mapping[str, Any], number: int, at: int, flag: int | None
 ) -> Column:
     """A numeric column; ``number`` counts among the numeric ones, ``at`` among those of them that vary."""
-    low, high = float(features.low_[number]), float(features.high_[number])
+    held = float(features.low_[number]), float(features.high_[number])
+    beyond = features.margin / (1 + 2 * features.margin) * (held[1] - held[0])
+    low, high = held[0] + beyond, held[1] - beyond
     fill = None if features.imputer_ is None else float(features.imputer_.statistics_[number])
     median = note.get("median")
     typical = middle(features, at) if median is None else float(median)
@@ -108,6 +112,7 @@ def numeric_column(
         edges=tuple(density.get("edges", ())),
         counts=tuple(float(c) for c in density.get("counts", ())),
         ramps=tuple(first + int(k) for k in own),
+        held=held,
     )
 
 
@@ -163,16 +168,16 @@ def scaled(features: Features, column: Column, x: NDArray[np.float64]) -> NDArra
 
 
 def unscaled(features: Features, column: Column, value: float) -> float:
-    """What `scaled` undoes, for one value; beyond the training range it is the end of that range."""
-    low, high = scaled(features, column, np.array([column.low, column.high]))
+    """What `scaled` undoes, for one value; beyond the range that values are held to, it is the end of that range."""
+    low, high = scaled(features, column, np.array(column.held))
     # Asked first: beyond what it can reach, a bent transform has no inverse at all.
     if not low < value < high:
-        return column.low if value <= low else column.high
+        return column.held[0] if value <= low else column.held[1]
     table = np.zeros((1, len(features.varying_)))
     table[0, column.at] = value
     table = features.scaler_.inverse_transform(table)
     table = table if features.shaper_ is None else features.shaper_.inverse_transform(table)
-    return min(max(float(table[0, column.at]), column.low), column.high)
+    return min(max(float(table[0, column.at]), column.held[0]), column.held[1])
 
 
 def typical_inputs(features: Features, columns: Sequence[Column]) -> NDArray[np.float64]:

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.analysis.jacobian import hessian_vector_product, jacobian
+from polyladder.analysis.hessian import hessian
+from polyladder.analysis.jacobian import jacobian
 from polyladder.explain.fitted import FittedModel
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.trim import trim
 
 POINTS = 256
 """Rows, evenly spread, over which columns and pairs are ranked."""
@@ -100,14 +102,13 @@ def stored(card: Mapping[str, Any]) -> Strengths | None:
 
 def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> Strengths:
     """Strengths over points (n, d), whose inputs count with the given standard deviations (d,)."""
-    ladders = model.ladders[torch.linspace(0, len(model.ladders) - 1, min(len(model.ladders), DRAWS)).long()]
-    single = mean_square(ladders, points, None) * spread.square()
+    parts = summed_parts(model)
+    single = mean_slopes(parts, points) * spread.square()
     used = [i for i, column in enumerate(model.columns) if column.inputs]
     by_column = {i: single[model.columns[i].inputs].sum().sqrt().item() for i in used}
     strongest = single.argsort(descending=True, stable=True)[:PAIR_INPUTS].sort().values
     # The second derivatives of the chosen inputs, in both directions. Shape (chosen, chosen).
-    eye = torch.eye(points.shape[1], dtype=points.dtype)[strongest]
-    changes = torch.stack([mean_square(ladders, points, direction)[strongest] for direction in eye])
+    changes = mean_bends(parts, points, strongest)
     changes = changes * spread[strongest].square() * spread[strongest].square().unsqueeze(-1)
     owner = {k: i for i in used for k in model.columns[i].inputs}
     by_pair: dict[tuple[int, int], float] = {}
@@ -125,20 +126,38 @@ def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> S
     )
 
 
-def mean_square(ladders: LadderPolynomial, points: Tensor, direction: Tensor | None) -> Tensor:
-    """Mean over points of the squared derivative of the ladders' mean, summed over outputs. Shape (d,).
+def summed_parts(model: FittedModel) -> list[LadderPolynomial]:
+    """Batches of ladders, the mean over all of which the model predicts; every one counts alike.
 
-    Args:
-        ladders: batch shape (draws,).
-        points: shape (n, d).
-        direction: None for the first derivative; else the second along it. Shape (d,).
+    Members of an ensemble are taken one by one, without the units that only fill them up to one shape.
     """
-    size = max(1, CHUNK // (len(ladders) * ladders.out_features * ladders.in_features))
+    if model.posterior is None:
+        return [trim(member).map(lambda t: t.unsqueeze(0)) for member in model.ladders]
+    return [model.ladders[torch.linspace(0, len(model.ladders) - 1, min(len(model.ladders), DRAWS)).long()]]
+
+
+def mean_slopes(parts: list[LadderPolynomial], points: Tensor) -> Tensor:
+    """Mean over points (n, d) of the squared derivatives of the parts' mean, summed over outputs. Shape (d,)."""
     total = points.new_zeros(points.shape[1])
-    for part in torch.split(points, size):
-        found = jacobian(ladders, part) if direction is None else hessian_vector_product(ladders, part, direction)
-        total += found.mean(0).square().sum((0, 1))
+    for some in torch.split(points, chunk(parts, points.shape[1])):
+        found = torch.stack([jacobian(part, some).mean(0) for part in parts]).mean(0)
+        total += found.square().sum((0, 1))
     return total / len(points)
+
+
+def mean_bends(parts: list[LadderPolynomial], points: Tensor, inputs: Tensor) -> Tensor:
+    """The same of the second derivatives with respect to every two of the chosen inputs (c,). Shape (c, c)."""
+    total = points.new_zeros(len(inputs), len(inputs))
+    for some in torch.split(points, chunk(parts, len(inputs) ** 2)):
+        found = torch.stack([hessian(part, some, inputs).mean(0) for part in parts]).mean(0)
+        total += found.square().sum((0, 1))
+    return total / len(points)
+
+
+def chunk(parts: list[LadderPolynomial], derivatives: int) -> int:
+    """Points whose derivatives are held at once."""
+    ladders = max(len(parts), *(len(part) for part in parts))
+    return max(1, CHUNK // (ladders * parts[0].out_features * derivatives))
 
 
 def central_points(model: FittedModel) -> tuple[Tensor, Tensor]:

@@ -17,6 +17,9 @@ from polyladder.polynomial.substitute import substitute
 LIMIT = 100_000
 """A polynomial with more terms than this is not multiplied out; its strongest terms are searched for."""
 
+SEARCH = 10_000_000
+"""Terms times units that are multiplied out where the strongest terms are searched for: a second or two."""
+
 
 @dataclass(frozen=True)
 class Term:
@@ -98,7 +101,8 @@ def searched_formulas(model: FittedModel, count: int, total: int, z: Tensor | No
     """
     polynomial, names = model.estimator.polynomial_, model.features.feature_names_out_
     d, order = polynomial.in_features, polynomial.order
-    size = next(s for s in range(d, 0, -1) if math.comb(s + order, order) <= LIMIT or s == 1)
+    most = min(LIMIT, SEARCH // max(polynomial.hidden, default=1))
+    size = next(s for s in range(d, 0, -1) if math.comb(s + order, order) <= most or s == 1)
     chosen = strongest_inputs(polynomial, size)
     part = coefficients(restricted(polynomial, chosen), LIMIT)
     exponents: Tensor = torch.zeros(len(part.exponents), d, dtype=torch.long)

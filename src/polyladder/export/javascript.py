@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from importlib.resources import files
 from typing import Any
 
-import torch
-
-from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
-from polyladder.convert.exported.model import ExportedModel, identifier
+from polyladder.convert.exported.answers import Classes, Probit
+from polyladder.convert.exported.model import ExportedModel, exported_ladder, identifier
 from polyladder.convert.source.text import Source
-from polyladder.report.page import embedded
-from polyladder.report.payload import packed
+from polyladder.explain.fitted import read_model
+from polyladder.export.read import exported
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.report.page import embedded, text_of
+from polyladder.report.payload import column_json, ladders_json, model_json, rule_of
 from polyladder.report.scripts import joined
 
 START = """/*
@@ -23,70 +22,59 @@ START = """/*
  */
 """
 
+IDENTITY = {"kind": "numeric", "flag": None, "fill": None, "clip": False, "shape": "standard"}
+"""A column that the ladder reads as it is."""
 
-def javascript_source(model: ExportedModel, name: str = "ladder") -> Source:
+
+def javascript_source(model: Any, name: str = "ladder") -> Source:
     """The script; it agrees with `predict` to 1e-12 of the size of the outputs.
 
     Args:
-        model: to be rendered.
+        model: a single `LadderPolynomial`, or a fitted estimator with a ladder behind it.
         name: of the object that the script defines.
     """
     if name != identifier(name):
         raise ValueError(f"name must be an identifier of JavaScript; got {name!r}. Use {identifier(name)!r}.")
-    entry = "export/js/start.js"
-    start = (
-        f'import {{ predictor }} from "./predictor.js";\nexport const made = predictor({embedded(content(model))});\n'
-    )
+    ladder = isinstance(model, LadderPolynomial)
+    described = exported_ladder(model) if ladder else exported(model)
+    carried = ladder_content(described) if ladder else fitted_content(model, described)
+    entry = "js/model/start.js"
+    start = f'import {{ predictor }} from "./predictor.js";\nexport const made = predictor({embedded(carried)});\n'
     script = joined(entry, lambda path: start if path == entry else text_of(path))
     # The entry is the last of the modules that were joined; names of columns cannot begin a line.
     last = re.findall(r"^const (module\d+) = ", script, re.MULTILINE)[-1]
-    head = START.format(order=model.ladders.order, name=name)
+    head = START.format(order=described.ladders.order, name=name)
     body = f"const {name} = (() => {{\n{script}\nreturn {last}.made;\n}})();\n"
     return Source(f'{head}{body}if (typeof module === "object") module.exports = {name};\n')
 
 
-def text_of(path: str) -> str:
-    """A file of the package."""
-    return files("polyladder").joinpath(path).read_text(encoding="utf-8")
-
-
-def content(model: ExportedModel) -> dict[str, Any]:
-    """What the script carries, as plain JSON."""
-    p, answer = model.ladders, model.answer
-    blocks = [t for layer in p.layers() for t in layer] + [p.readout, p.offset]
-    noise = None
-    if isinstance(answer, Posterior):
-        noise = {"variance": packed(answer.variance), "slopes": packed(answer.slopes), "tilt": answer.tilt}
+def fitted_content(estimator: Any, described: ExportedModel) -> dict[str, Any]:
+    """What the script of an estimator carries, as the page has it."""
+    fitted = read_model(estimator)
+    columns = []
+    for column in fitted.columns:
+        made = column_json(fitted.features, column)
+        # Only a page writes the word; here a missing cell is null.
+        columns.append(made | ({"categories": list(column.categories)} if column.kind == "category" else {}))
+    labels = list(described.answer.labels) if isinstance(described.answer, Classes | Probit) else []
     return {
-        "columns": [{"name": column.name, "kind": column.kind} for column in model.columns],
-        "features": [
-            {"column": f.column, "steps": [{"kind": type(s).__name__, **dataclasses.asdict(s)} for s in f.steps]}
-            for f in model.features
-        ],
-        "model": {
-            "draws": len(p),
-            "inputs": p.in_features,
-            "hidden": list(p.hidden),
-            "outputs": p.out_features,
-            "weights": packed(torch.cat([t.flatten(1) for t in blocks], 1)),
-        },
-        "noise": noise,
-        "rule": rule(model),
-        "answers": list(model.answer_names),
-        "labels": list(answer.labels) if isinstance(answer, Classes | Probit) else [],
+        "columns": columns,
+        "model": model_json(fitted),
+        "rule": rule_of(fitted),
+        "answers": list(described.answer_names),
+        "labels": labels,
     }
 
 
-def rule(model: ExportedModel) -> dict[str, Any]:
-    """How outputs become answers, in the words of the page's evaluator."""
-    answer = model.answer
-    match answer:
-        case Numbers(guard) | Posterior(guard=guard):
-            held = None if guard is None else {"low": list(guard[0]), "high": list(guard[1])}
-            combine = "median" if isinstance(answer, Posterior) else "mean"
-            return {"task": "regression", "combine": combine, "guard": held}
-        case Classes(_, link):
-            return {"task": "classification", "guard": None, "combine": "mean", "link": link}
-        case Probit(_, surest, nodes, weights):
-            numbers = {"nodes": packed(nodes), "weights": packed(weights)}
-            return {"task": "classification", "guard": None, "combine": "draws", "surest": surest, **numbers}
+def ladder_content(model: ExportedModel) -> dict[str, Any]:
+    """What the script of a single ladder carries."""
+    return {
+        "columns": [
+            {**IDENTITY, "name": column.name, "at": i, "low": 0.0, "high": 0.0, "mean": 0.0, "scale": 1.0}
+            for i, column in enumerate(model.columns)
+        ],
+        "model": {**ladders_json(model.ladders), "noise": None},
+        "rule": {"task": "regression", "combine": "mean", "guard": None},
+        "answers": list(model.answer_names),
+        "labels": [],
+    }

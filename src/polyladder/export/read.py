@@ -57,7 +57,7 @@ def exported_column(features: Features, column: Column) -> ExportedColumn:
     if column.kind == "constant":
         text = features.names_in_.index(column.name) in features.categorical_
         return ExportedColumn(column.name, "category" if text else "number")
-    held = (column.low, column.high) if features.clip else (None, None)
+    held = column.held if features.clip else (None, None)
     return ExportedColumn(column.name, "number", (), *held)
 
 
@@ -101,7 +101,7 @@ def number_steps(features: Features, column: Column) -> tuple[Step, ...]:
     if column.fill is not None:
         steps.append(Fill(column.fill))
     if features.clip:
-        steps.append(Clip(column.low, column.high))
+        steps.append(Clip(*column.held))
     if features.shaper_ is not None and features.kind == "quantile":
         knots = features.shaper_.quantiles_[:, column.at].tolist()
         steps.append(quantile_step(knots, features.shaper_.references_.tolist()))

@@ -20,9 +20,9 @@ LANGUAGES: dict[str, Callable[..., Source]] = {
     "numpy": numpy_source,
     "c": c_source,
     "sql": sql_source,
-    "javascript": javascript_source,
     "excel": excel_source,
 }
+"""Languages that render one description of a model; a script for browsers carries what the page carries instead."""
 
 ENDINGS = {"numpy": ".py", "c": ".c", "sql": ".sql", "javascript": ".js", "excel": ".csv"}
 """How files of each language end."""
@@ -58,8 +58,10 @@ def to_source(model: Any, language: Language | str = "numpy", **options: Any) ->
         >>> module["predict"]([[3.0]]).tolist()
         [[9.0]]
     """
+    if language == "javascript":
+        return javascript_source(model, **options)
     if language not in LANGUAGES:
-        raise ValueError(f"language must be one of {', '.join(LANGUAGES)}; got {language!r}.")
+        raise ValueError(f"language must be one of {', '.join(ENDINGS)}; got {language!r}.")
     render = LANGUAGES[language]
     if language == "c" and options.get("numbers") == "fixed":
         render = fixed_source

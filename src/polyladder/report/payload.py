@@ -21,6 +21,7 @@ from polyladder.explain.strengths import Strengths, stored, strengths
 from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.trim import trim
 from polyladder.tables.dates import DAYS
 from polyladder.tables.features import Features
 from polyladder.training.bayes.noise import TILT
@@ -76,6 +77,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "quality": [quality.json() for quality in shown],
         "calibration": calibration(model, shown, rows, target),
         "order_path": order_path(model),
+        "candidates": candidates(model),
         "order_note": (model.card.get("selection") or {}).get("order_note", ""),
         "formula": [] if model.posterior is not None else formula_json(model),
         "card": card_json(model),
@@ -125,12 +127,30 @@ def packed(values: Any) -> str:
 
 
 def model_json(model: FittedModel) -> Json:
+    """The weights of all ladders, in parts of one shape each, and the noise of a posterior's.
+
+    Members of an ensemble are padded to one shape; here each has its own again.
+    """
+    noise = None
+    if model.posterior is not None and isinstance(model.target, NumberTarget):
+        noise = noise_json(model.posterior, model.target)
+    own = (
+        [model.ladders]
+        if model.posterior is not None
+        else [trim(member).map(lambda t: t.unsqueeze(0)) for member in model.ladders]
+    )
+    return {"parts": [ladders_json(part) for part in own], "noise": noise}
+
+
+def ladders_json(ladders: LadderPolynomial) -> Json:
     """The weights, draw after draw: W, b, V, c of each layer, then readout and offset.
 
     Of a layer that is diagonal in every draw only the diagonal is written, and of gates that repeat those of the layer
     before nothing.
+
+    Args:
+        ladders: batch shape (draws,), float64.
     """
-    ladders: LadderPolynomial = model.ladders
     diagonals = [W.diagonal(dim1=-2, dim2=-1) for W in ladders.W]
     square = [W.shape[-1] == W.shape[-2] for W in ladders.W]
     diagonal = [l > 0 and square[l] and torch.equal(torch.diag_embed(diagonals[l]), W) for l, W in enumerate(ladders.W)]
@@ -140,9 +160,6 @@ def model_json(model: FittedModel) -> Json:
     for l, (W, b, V, c) in enumerate(ladders.layers()):
         layers += [diagonals[l] if diagonal[l] else W, b, *(() if repeated[l] else (V, c))]
     weights = torch.cat([t.flatten(1) for t in (*layers, ladders.readout, ladders.offset)], 1)
-    noise = None
-    if model.posterior is not None and isinstance(model.target, NumberTarget):
-        noise = noise_json(model.posterior, model.target)
     return {
         "draws": len(ladders),
         "inputs": ladders.in_features,
@@ -151,7 +168,6 @@ def model_json(model: FittedModel) -> Json:
         "diagonal": diagonal,
         "repeated": repeated,
         "weights": packed(weights),
-        "noise": noise,
     }
 
 
@@ -216,6 +232,7 @@ def column_json(features: Features, column: Column) -> Json:
             "fill": column.fill,
             "low": column.low,
             "high": column.high,
+            "hold": list(column.held),
             "start": column.typical,
             "clip": bool(features.clip),
             "mean": float(features.scaler_.mean_[column.at]),
@@ -263,6 +280,18 @@ def order_path(model: FittedModel) -> list[list[float]]:
     return [] if growth is None else [list(pair) for pair in zip(growth.orders, growth.errors, strict=True)]
 
 
+def candidates(model: FittedModel) -> Json | None:
+    """What a selection tried; None where nothing was selected."""
+    selection = vars(model.estimator).get("selection_")
+    if selection is None:
+        return None
+    names = ("model", "features", "order", "error", "weight")
+    return {
+        "measure": selection.measure,
+        "list": [{name: vars(each)[name] for name in names} for each in selection.candidates],
+    }
+
+
 def formula_json(model: FittedModel) -> list[Json]:
     """The largest terms of each output; where there are too many to multiply out, those that were looked at."""
     total = term_count(model)
@@ -279,6 +308,7 @@ def formula_json(model: FittedModel) -> list[Json]:
 def card_json(model: FittedModel) -> Json:
     """The model card's facts, as far as they are known."""
     card, ladders, estimator = model.card, model.ladders, model.estimator
+    selected = "selection_" in vars(estimator)
     return {
         "rows": card.get("rows"),
         "scores": card.get("scores", []),
@@ -292,6 +322,6 @@ def card_json(model: FittedModel) -> Json:
         "order": ladders.order,
         "widths": list(ladders.hidden),
         "ladders": len(ladders),
-        "weights": ladders.n_weights,
+        "weights": sum(trim(each).n_weights for each in ladders) if selected else ladders.n_weights,
         "solver": vars(estimator).get("solver_"),
     }

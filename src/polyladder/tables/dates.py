@@ -57,6 +57,9 @@ SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d-%m-%Y": "%m-%d-%Y", "%d/%m/%y": "%m/%d/%y
 DAYS = "days since 1970-01-01"
 """The unit that dates become numbers in."""
 
+PLAIN_NUMBER = r"^[+-]?\d*[.,]?\d+([eE][+-]?\d+)?$"
+"""No date is written like this, but for eight digits in a column of nothing else."""
+
 FIRST_YEAR = 1000
 EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -70,10 +73,12 @@ def find_date_format(cells: Any) -> str | None:
     # Eight digits are dates only as YYYYMMDD, and fewer digits never: they are numbers first.
     if bool(cells.str.contains(r"^\d+$").all()):
         return "%Y%m%d" if in_our_time(cells) else None
-    if not bool(cells.head(20).str.contains(r"\d").all()):
+    first = cells.head(20)
+    # Trying all formats is slow, and columns of numbers are many.
+    if bool(first.str.contains(PLAIN_NUMBER).any()) or not bool(first.str.contains(r"\d").all()):
         return None
     for date_format in DATE_FORMATS:
-        if as_days(cells.head(20), date_format).null_count() == 0 == as_days(cells, date_format).null_count():
+        if as_days(first, date_format).null_count() == 0 == as_days(cells, date_format).null_count():
             return date_format
     return None
 

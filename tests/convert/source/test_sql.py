@@ -12,7 +12,7 @@ from tests.convert.source.postgres import run as run_postgres
 from tests.export.estimators import NAMES, case, error
 from tests.ladders import random_ladder
 
-KNOWN = [name for name in NAMES if not name.startswith("posterior of")]
+KNOWN = [name for name in NAMES if name != "posterior of three classes"]
 
 
 def run_sqlite(query, frame):
@@ -41,7 +41,7 @@ def compare(name, run, rows):
 
 
 @pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
-@pytest.mark.parametrize("name", [*KNOWN, "piecewise"])
+@pytest.mark.parametrize("name", [*KNOWN, "piecewise", "selected"])
 def test_agrees_with_predict(name, run):
     compare(name, run, 10_000)
 
@@ -73,11 +73,6 @@ def test_wide_sums_are_not_nested_deeply():
     frame = pd.DataFrame(x, columns=[f"x{i}" for i in range(400)])
     found = run_sqlite(sql_source(exported_ladder(p)), frame)
     assert error([row[1:] for row in found], p(torch.tensor(x)).numpy()) < 1e-9
-
-
-def test_a_posterior_over_classes_is_refused():
-    with pytest.raises(ValueError, match="normal distribution"):
-        sql_source(exported(case("posterior of two classes")[0]))
 
 
 def test_names_cannot_leave_their_quotes():

@@ -29,10 +29,10 @@ def problem(classes=None, rows: int = 60) -> Problem:
     return Problem(Y, classes, np.ones(60), np.arange(rows), np.arange(rows) % 3, 3)
 
 
-def block() -> Block:
+def block(rows: int = 60) -> Block:
     scales = Relevance(np.full(3, 0.5), 0.02, 1.0, 2)
     directions = pick_directions(X, scales, np.arange(3), 30, RNG, 3)
-    return Block("standard", np.arange(3), X, np.arange(3), scales, directions, directions.along(X))
+    return Block("standard", np.arange(3), X, np.arange(3), scales, directions, directions.along(X[:rows]))
 
 
 def outputs(trial) -> np.ndarray:
@@ -50,11 +50,11 @@ def test_a_kernel_finds_a_product_that_a_line_does_not() -> None:
 
 def test_what_is_solved_on_some_rows_is_solved_again_on_all() -> None:
     some = problem(rows=20)
-    kept = block()
+    kept = block(20)
     trial, fit = kernel_numbers(some, kept, 2)
     again = solved_on_all(some, trial)
     factor = kept.directions.factor(2)
-    phi = kept.directions.features(kept.along, 2, factor)
+    phi = kept.directions.features(kept.directions.along(X), 2, factor)
     expected = ridge_regression(phi, Y, np.ones(60), [fit.ridge])
     np.testing.assert_allclose(outputs(again), phi @ expected.coefficients + expected.offset, atol=1e-6)
     assert solved_on_all(problem(), trial) is trial

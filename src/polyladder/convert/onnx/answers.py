@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import chebyshev
-from scipy.special import erfcx
 
 from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
 from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.normal import CENTER, tail_coefficients
 from polyladder.convert.onnx.graph import Graph
-
-CENTER, DEGREE = 3.0, 22
-"""Of the polynomial that stands for the normal distribution: with these it is right to 1e-14."""
 
 
 def ladders(graph: Graph, model: ExportedModel, z: str, dtype: Any) -> str:
@@ -166,13 +162,3 @@ def normal(graph: Graph, x: str, dtype: Any) -> str:
     tail = graph("Mul", graph("Exp", graph("Neg", graph("Mul", u, u))), value)
     tail = graph("Div", tail, graph("Mul", graph("Add", u, number(1)), number(2)))
     return graph("Where", graph("Greater", x, number(0)), graph("Sub", number(1), tail), tail)
-
-
-def tail_coefficients() -> np.ndarray[Any, Any]:
-    """Ascending coefficients of erfcx(u) (1 + u) in (u - CENTER) / (u + CENTER)."""
-
-    def smooth(t: Any) -> Any:
-        u = CENTER * (1 + t) / (1 - np.minimum(t, 1 - 1e-12))
-        return erfcx(u) * (1 + u)
-
-    return np.asarray(chebyshev.cheb2poly(chebyshev.chebinterpolate(smooth, DEGREE)))

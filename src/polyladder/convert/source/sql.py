@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
+
 from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.steps import (
@@ -18,8 +20,14 @@ from polyladder.convert.exported.steps import (
     YeoJohnson,
 )
 from polyladder.convert.source.sql_draws import draws_query
+from polyladder.convert.source.sql_probit import probit_query
 from polyladder.convert.source.sql_words import balanced, held, number, product_sum, quoted, quoted_text
 from polyladder.convert.source.text import Source
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.trim import trim
+
+COLUMNS = 1600
+"""Columns of one table, at most, with gates among them: PostgreSQL takes 1,664 and SQLite 2,000."""
 
 
 def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None) -> Source:
@@ -30,15 +38,10 @@ def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None
     of a posterior are a table of their own, which the rows are joined with.
 
     Args:
-        model: to be rendered; not a posterior over classes, whose normal distribution SQL does not know.
+        model: to be rendered.
         table: the name of a table or view that has the model's columns.
         key: a column that tells rows apart; by default rows are numbered as they come, in ``row_number``.
     """
-    if isinstance(model.answer, Probit):
-        raise ValueError(
-            "SQL must know the normal distribution for a posterior over classes; it does not. "
-            "Use 'c', 'numpy', 'javascript' or to_onnx."
-        )
     name = "row_number" if key is None else key
     value = "ROW_NUMBER() OVER ()" if key is None else quoted(key)
     inputs = ",\n    ".join(f"{feature_text(model, i)} AS z{i}" for i in range(len(model.features)))
@@ -46,6 +49,8 @@ def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None
     answer = model.answer
     if isinstance(answer, Posterior):
         return Source(draws_query(model, answer, head, quoted(name)))
+    if isinstance(answer, Probit):
+        return Source(probit_query(model, answer, head, quoted(name)))
     parts = [head, *rungs(model)]
     match answer:
         case Numbers(guard):
@@ -119,30 +124,53 @@ def inner(step: Quantile, x: str, low: int, high: int) -> str:
 
 
 def rungs(model: ExportedModel) -> list[str]:
-    """One expression per rung: all ladders side by side, inputs carried along."""
-    p = model.ladders
-    inputs = [f"z{i}" for i in range(p.in_features)]
-    carried = ", ".join(["k", *inputs])
+    """One expression per rung: all ladders side by side, without units that nothing reads; inputs are carried along.
+
+    Gates that the next rung has as well are columns of their own, computed once, while there are few enough columns.
+    """
+    members = [trim(member) for member in model.ladders]
+    inputs = [f"z{i}" for i in range(model.ladders.in_features)]
     parts, before = [], "features"
-    names = [inputs] * len(p)
-    for l, (W, b, V, c) in enumerate(p.layers()):
+    names = [inputs] * len(members)
+    room = len(inputs) + 2 * sum(max(p.hidden, default=0) for p in members) <= COLUMNS
+
+    def repeats(p: LadderPolynomial, layer: int) -> bool:
+        return room and same_gates(p, layer)
+
+    for l in range(len(model.ladders.W)):
+        kept = [f"g{s}_{i}" for s, p in enumerate(members) if repeats(p, l + 1) for i in range(p.hidden[l])]
+        known = [f"g{s}_{i}" for s, p in enumerate(members) if repeats(p, l) for i in range(p.hidden[l])]
         columns, fresh = [], []
-        for s in range(len(p)):
-            mine = [f"h{s}_{i}" for i in range(W.shape[-2])]
+        for s, p in enumerate(members):
+            mine = [f"h{s}_{i}" for i in range(p.hidden[l])]
             for i, unit in enumerate(mine):
-                u = product_sum(W[s, i].tolist(), names[s], b[s, i].item())
-                gate = product_sum(V[s, i].tolist(), inputs, c[s, i].item())
+                gate = f"g{s}_{i}"
+                if gate not in known:
+                    gate = product_sum(p.V[l][i].tolist(), inputs, p.c[l][i].item())
+                if f"g{s}_{i}" in kept:
+                    columns.append(f"{gate} AS g{s}_{i}")
+                u = product_sum(p.W[l][i].tolist(), names[s], p.b[l][i].item())
                 columns.append(f"({u}) * ({gate}) AS {unit}")
             fresh.append(mine)
-        listed = ",\n    ".join(columns)
-        parts.append(f"rung_{l + 1} AS MATERIALIZED (\n  SELECT {carried},\n    {listed}\n  FROM {before}\n)")
+        later = any(not repeats(p, above) for p in members for above in range(l + 1, len(p.W)))
+        listed = ",\n    ".join([", ".join(["k", *(inputs if later else [])]), *columns])
+        parts.append(f"rung_{l + 1} AS MATERIALIZED (\n  SELECT {listed}\n  FROM {before}\n)")
         names, before = fresh, f"rung_{l + 1}"
     outputs = []
-    for j in range(p.out_features):
-        terms = [product_sum(p.readout[s, j].tolist(), names[s], p.offset[s, j].item()) for s in range(len(p))]
-        outputs.append(f"({balanced(terms)}) / {number(len(p))} AS f{j}")
+    for j in range(model.ladders.out_features):
+        terms = [
+            product_sum(p.readout[j].tolist(), mine, p.offset[j].item()) for p, mine in zip(members, names, strict=True)
+        ]
+        outputs.append(f"({balanced(terms)}) / {number(len(members))} AS f{j}")
     listed = ",\n    ".join(outputs)
     return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k,\n    {listed}\n  FROM {before}\n)"]
+
+
+def same_gates(p: LadderPolynomial, layer: int) -> bool:
+    """Whether a layer has the gates of the one below it."""
+    if not 0 < layer < len(p.W) or p.V[layer].shape != p.V[layer - 1].shape:
+        return False
+    return torch.equal(p.V[layer], p.V[layer - 1]) and torch.equal(p.c[layer], p.c[layer - 1])
 
 
 def final_numbers(model: ExportedModel, guard: Guard | None, key: str) -> str:

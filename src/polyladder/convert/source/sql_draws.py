@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 
 from polyladder.convert.exported.answers import Posterior
@@ -13,29 +11,41 @@ from polyladder.convert.source.sql_words import balanced, held, number, quoted
 
 def draws_query(model: ExportedModel, answer: Posterior, features: str, key: str) -> str:
     """Lower median and standard deviation over the believed draws of every row."""
-    p, m = model.ladders, model.ladders.out_features
-    variance, slopes = torch.as_tensor(answer.variance), torch.as_tensor(answer.slopes)
-    blocks = [t for layer in p.layers() for t in layer] + [p.readout, p.offset, variance, slopes]
-    weights = torch.cat([t.reshape(len(p), -1) for t in blocks], 1).tolist()
-    names = [f"w{i}" for i in range(len(weights[0]))]
-    values = ",\n    ".join(f"({s}, {', '.join(map(number, row))})" for s, row in enumerate(weights))
-    # As a SELECT with casts: PostgreSQL would take plain constants for decimals and compute with hundreds of digits.
-    cast = ", ".join(f"CAST({name} AS DOUBLE PRECISION) AS {name}" for name in names)
-    given = f"given(s, {', '.join(names)}) AS (VALUES\n    {values}\n)"
-    parts = [features, given, f"draws AS MATERIALIZED (SELECT s, {cast} FROM given)"]
-    parts += rungs(model, iter(names), answer)
-    parts += judged(answer, m)
+    m = model.ladders.out_features
+    parts = [features, *rungs(model, answer), *judged(answer, m)]
     shown = [f"MAX(CASE WHEN 2 * r{j} IN (n, n + 1) THEN c{j} END)" for j in range(m)]
     shown += [f"SQRT(AVG((c{j} - m{j}) * (c{j} - m{j})) + AVG(v{j}))" for j in range(m)]
     columns = ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(shown, model.answer_names, strict=True))
     return "WITH " + ",\n".join(parts) + f"\nSELECT k AS {key}, {columns}\nFROM ranked\nGROUP BY k\nORDER BY k;\n"
 
 
-def rungs(model: ExportedModel, names: Iterator[str], answer: Posterior) -> list[str]:
-    """One expression per rung, over all pairs of rows and draws."""
+def numbers_table(name: str, names: list[str], rows: list[list[float]]) -> list[str]:
+    """A table of numbers, numbered by s, as expressions.
+
+    As a SELECT with casts: PostgreSQL would take plain constants for decimals and compute with hundreds of digits.
+    """
+    values = ",\n    ".join(f"({s}, {', '.join(map(number, row))})" for s, row in enumerate(rows))
+    cast = ", ".join(f"CAST({each} AS DOUBLE PRECISION) AS {each}" for each in names)
+    given = f"given_{name}(s, {', '.join(names)}) AS (VALUES\n    {values}\n)"
+    return [given, f"{name} AS MATERIALIZED (SELECT s, {cast} FROM given_{name})"]
+
+
+def rungs(model: ExportedModel, answer: Posterior | None) -> list[str]:
+    """The table of draws, and one expression per rung, over all pairs of rows and draws.
+
+    Args:
+        model: whose ladders are draws.
+        answer: of numbers, whose noise has a variance; None for classes.
+    """
     p = model.ladders
+    blocks = [t for layer in p.layers() for t in layer] + [p.readout, p.offset]
+    if answer is not None:
+        blocks += [torch.as_tensor(answer.variance), torch.as_tensor(answer.slopes)]
+    weights = torch.cat([t.reshape(len(p), -1) for t in blocks], 1).tolist()
+    held_names = [f"w{i}" for i in range(len(weights[0]))]
+    names = iter(held_names)
     inputs = [f"z{i}" for i in range(p.in_features)]
-    before, source, parts = inputs, "features CROSS JOIN draws", []
+    before, source, parts = inputs, "features CROSS JOIN draws", numbers_table("draws", held_names, weights)
 
     def sums(matrix: list[list[str]], vector: list[str], constants: list[str]) -> list[str]:
         return [
@@ -55,11 +65,13 @@ def rungs(model: ExportedModel, names: Iterator[str], answer: Posterior) -> list
         # The weights are joined anew at each rung: carried along, they would be copied for every row.
         before, source = [f"h{l}_{i}" for i in range(k)], f"rung_{l + 1} JOIN draws USING (s)"
     m = p.out_features
-    readout, (offset,), (variance,) = take(m, len(before)), take(1, m), take(1, m)
-    noise = tilted(variance, take(m, answer.slopes.shape[-1]), inputs, answer)
+    readout, (offset,) = take(m, len(before)), take(1, m)
     shown = [f"{f} AS f{j}" for j, f in enumerate(sums(readout, before, offset))]
-    shown += [f"{v} AS v{j}" for j, v in enumerate(noise)]
-    return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k, {', '.join(shown)}\n  FROM {source}\n)"]
+    if answer is not None:
+        (variance,) = take(1, m)
+        noise = tilted(variance, take(m, answer.slopes.shape[-1]), inputs, answer)
+        shown += [f"{v} AS v{j}" for j, v in enumerate(noise)]
+    return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k, s, {', '.join(shown)}\n  FROM {source}\n)"]
 
 
 def tilted(variance: list[str], slopes: list[list[str]], inputs: list[str], answer: Posterior) -> list[str]:

@@ -261,7 +261,7 @@ def kernel_block(
     )
     highest = max(effort.ramp_degrees if name == "piecewise" else effort.degrees)
     directions = pick_directions(x[problem.chosen], relevance, own, effort.directions, rng, highest)
-    return Block(name, columns, x, own, relevance, directions, directions.along(x))
+    return Block(name, columns, x, own, relevance, directions, directions.along(x[problem.chosen]))
 
 
 def refined(
@@ -288,7 +288,8 @@ def refined(
             steps=options.effort.evidence_steps,
         )
         directions = pick_directions(block.x[problem.chosen], relevance, block.groups, REFINED_ROWS, rng, degree)
-        new = Block(block.features, inputs, block.x, block.groups, relevance, directions, directions.along(block.x))
+        along = directions.along(block.x[problem.chosen])
+        new = Block(block.features, inputs, block.x, block.groups, relevance, directions, along)
         found.append(kernel_numbers(problem, new, degree)[0])
     return found
 
@@ -297,7 +298,8 @@ def equal_block(block: Block, problem: Problem, options: Options, rng: np.random
     """A quadratic kernel of the same inputs, all of which count alike: nothing of it was fitted to the targets."""
     scales = Relevance(first_scales(block.groups, 2), 1.0, 1.0, 2)
     directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng, 2)
-    return Block(block.features, block.columns, block.x, block.groups, scales, directions, directions.along(block.x))
+    along = directions.along(block.x[problem.chosen])
+    return Block(block.features, block.columns, block.x, block.groups, scales, directions, along)
 
 
 def more_ladders(problem: Problem, block: Block, features: Features, error: float, options: Options) -> list[Trial]:

@@ -61,7 +61,7 @@ class Block:
         groups: the number of each input's group. Shape (d,).
         scales: the relevance of the groups.
         directions: of the kernel.
-        along: t of all rows. Shape (n, m).
+        along: t of the compared rows. Shape (chosen, m).
     """
 
     features: str
@@ -106,7 +106,7 @@ def kernel_numbers(
     """A kernel of one degree, by least squares; the compared rows are left out one by one."""
     expected = block.scales.noise / block.scales.amplitude
     factor = block.directions.factor(degree)
-    phi = block.directions.features(block.along[problem.chosen], degree, factor)
+    phi = block.directions.features(block.along, degree, factor)
     fit = ridge_regression(
         phi, problem.y[problem.chosen], problem.weight[problem.chosen], [r * expected for r in ridges]
     )
@@ -127,7 +127,7 @@ def solved_on_all(problem: Problem, trial: Trial) -> Trial:
     gram, moment = np.zeros((m, m)), np.zeros((m, problem.y.shape[1]))
     for start in range(0, len(problem.y), CHUNK):
         part = slice(start, start + CHUNK)
-        phi = block.directions.features(block.along[part], trial.order, factor)
+        phi = block.directions.features(block.directions.along(block.x[part]), trial.order, factor)
         phi = np.concatenate([phi, np.ones((len(phi), 1))], 1)
         weighted = phi * problem.weight[part, None]
         gram += weighted.T @ phi
@@ -141,7 +141,7 @@ def solved_on_all(problem: Problem, trial: Trial) -> Trial:
 def kernel_classes(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Trial]:
     """A kernel of one degree, by the log loss, for each of several ridge weights; the mean of the folds is kept."""
     factor = block.directions.factor(degree)
-    phi = block.directions.features(block.along[problem.chosen], degree, factor)
+    phi = block.directions.features(block.along, degree, factor)
     found = []
     for ridge, (left_out, mean) in zip(ridges, folds_of_classes(problem, phi, ridges), strict=True):
         raw = solve_triangular(factor, mean[:-1], lower=True, trans="T")

@@ -21,7 +21,8 @@ export function roomyTicks(lo, hi, count, room, text = short, find = ticks) {
   for (let n = count; n > 1; n--) {
     const found = find(lo, hi, n);
     const widest = Math.max(...found.map((v) => text(v).length));
-    if (found.length * (CHARACTER * widest + 8) <= room) return found;
+    const closest = Math.min(...found.slice(1).map((v, i) => v - found[i]));
+    if ((closest / (hi - lo)) * room >= CHARACTER * widest + 8) return found;
   }
   return find(lo, hi, 1).slice(0, 2);
 }

@@ -19,6 +19,11 @@ export function table(head, rows) {
   return make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows));
 }
 
+/** A part that scrolls where it is too wide, by the keyboard too. */
+export function scrolling(label, content) {
+  return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, content);
+}
+
 /** A bar whose length is a share of the room that it has. */
 export function meter(share) {
   const bar = make("span");

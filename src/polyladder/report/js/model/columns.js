@@ -44,9 +44,13 @@ export function inputsAlong(col, t) {
   return found;
 }
 
+/** The range that clipping holds a column to: that of training, or a little more. */
+const holdOf = (col) => col.hold ?? [col.low, col.high];
+
 /** The transformed value of a number that is present. */
 export function forward(col, x) {
-  const held = col.clip ? Math.min(Math.max(x, col.low), col.high) : x;
+  const [from, to] = holdOf(col);
+  const held = col.clip ? Math.min(Math.max(x, from), to) : x;
   let shaped = held;
   if (col.shape === "quantile") shaped = toQuantile(col, held);
   else if (col.shape === "yeo-johnson") shaped = yeoJohnson(col.lambda, held);
@@ -91,7 +95,8 @@ export function backward(col, { x0, x1, t0, t1 }, t) {
 
 /** d(transformed) / d(value); 0 where clipping holds the value, NaN where the transform jumps. */
 export function slope(col, x) {
-  const outside = x < col.low || x > col.high;
+  const [from, to] = holdOf(col);
+  const outside = x < from || x > to;
   if (outside && (col.clip || col.shape === "quantile")) return 0;
   if (col.shape === "yeo-johnson") return yeoJohnsonSlope(col.lambda, x) / col.scale;
   if (col.shape !== "quantile") return 1 / col.scale;
@@ -103,7 +108,7 @@ export function slope(col, x) {
 /** Writes a number, missing if it is NaN, into the inputs of its column. */
 function placeNumber(z, col, x) {
   const gone = Number.isNaN(x);
-  if (col.kind === "numeric") place(col, z, forward(col, gone ? col.fill : x));
+  if (col.kind === "numeric") place(col, z, forward(col, gone ? (col.fill ?? Number.NaN) : x));
   // A column that never changes has no input but for its gaps.
   if (col.flag !== null && col.flag !== undefined) z[col.flag] = gone ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 /* Intervals of a posterior: every believed draw with its own noise, an even mixture of Student's t distributions. */
 import { lookup, student, tableOf } from "./distributions.js";
-import { believed, hold, pick } from "./draws.js";
+import { believed, hold, mean, pick } from "./draws.js";
 import { falsePosition } from "./search.js";
 
 /**
@@ -60,4 +60,18 @@ export function interval(rule, raw, noise, z, output, tail, { fine = false, near
   const scales = of(noiseScales(noise, z, output));
   const degrees = of(pick(noise.degrees, noise.outputs, output));
   return [tail, 1 - tail].map((q, i) => mixtureQuantile(means, scales, degrees, q, fine, near ? near[i] : means[0]));
+}
+
+/** Standard deviation of a new observation of one output at z: the believed draws, each with its own noise. */
+export function deviation(rule, raw, noise, z, output) {
+  const chosen = believed(rule, raw, noise.outputs);
+  const values = chosen.map((s) => hold(rule.guard, output, raw[s * noise.outputs + output]));
+  const scales = noiseScales(noise, z, output);
+  const degrees = pick(noise.degrees, noise.outputs, output);
+  const middle = mean(values);
+  const spread = chosen.map((s, i) => {
+    const heavier = Number.isFinite(degrees[s]) ? degrees[s] / Math.max(degrees[s] - 2, 0) : 1;
+    return (values[i] - middle) ** 2 + scales[s] ** 2 * heavier;
+  });
+  return Math.sqrt(mean(spread));
 }

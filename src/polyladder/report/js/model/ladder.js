@@ -1,6 +1,6 @@
 /*
- * Ladders of one shape: `draws` of them over `inputs` transformed features, in units of the target. Nothing in this
- * folder touches an element of the page, so it also runs, and is tested, without one.
+ * Ladders over `inputs` transformed features, in units of the target: `draws` of them in all, in parts of one shape
+ * each. Nothing in this folder touches an element of the page, so it also runs, and is tested, without one.
  */
 
 /** The float64 numbers of a base64 text, little-endian as written. */
@@ -11,11 +11,19 @@ export function decode(text) {
   return new Float64Array(bytes.buffer);
 }
 
+/** A model from its description: that of its parts, or of the only one. */
+export function ladder({ parts, ...only }) {
+  const made = (parts ?? [only]).map(part);
+  const draws = made.reduce((sum, each) => sum + each.draws, 0);
+  const order = Math.max(...made.map((each) => each.order));
+  return { draws, inputs: made[0].inputs, outputs: made[0].outputs, order, parts: made };
+}
+
 /**
- * A model from its description: where each block of weights starts within the numbers of one draw. Of a diagonal layer
- * only the diagonal is written, and of a layer with the gates of the one before it none.
+ * Ladders of one shape: where each block of weights starts within the numbers of one draw. Of a diagonal layer only the
+ * diagonal is written, and of a layer with the gates of the one before it none.
  */
-export function ladder({ draws, inputs, hidden, outputs, weights, diagonal = [], repeated = [] }) {
+function part({ draws, inputs, hidden, outputs, weights, diagonal = [], repeated = [] }) {
   const layers = [];
   let at = 0;
   let width = inputs;
@@ -39,15 +47,22 @@ export function ladder({ draws, inputs, hidden, outputs, weights, diagonal = [],
   return { draws, inputs, outputs, layers, width, order, readout: at, offset, size, weights: numbers };
 }
 
-/** The model with `count` of its draws, evenly picked, or with all if there are no more. */
+/** The model with `count` of its draws, evenly picked, or with all if there are no more, or several shapes of them. */
 export function thinned(model, count) {
-  if (model.draws <= count) return model;
-  const weights = new Float64Array(count * model.size);
+  if (model.draws <= count || model.parts.length > 1) return model;
+  const [{ size, weights: all, ...rest }] = model.parts;
+  const weights = new Float64Array(count * size);
   for (let s = 0; s < count; s++) {
-    const from = Math.floor(((s + 0.5) * model.draws) / count) * model.size;
-    weights.set(model.weights.subarray(from, from + model.size), s * model.size);
+    const from = Math.floor(((s + 0.5) * model.draws) / count) * size;
+    weights.set(all.subarray(from, from + size), s * size);
   }
-  return { ...model, draws: count, weights };
+  return { ...model, draws: count, parts: [{ ...rest, size, weights, draws: count }] };
+}
+
+/** Calls a function with every draw: its part, where its weights start, and its number. */
+function eachDraw(model, visit) {
+  let number = 0;
+  for (const shape of model.parts) for (let s = 0; s < shape.draws; s++) visit(shape, s * shape.size, number++);
 }
 
 /** The product of a vector and the row of a matrix that starts at `at`. */
@@ -62,100 +77,121 @@ function rung(w, { p, alone, W }, o, i, h) {
   return alone ? w[o + W + i] * h[i] : dot(w, o + W + i * p, h);
 }
 
-/** The factors of one layer, W h + b and V z + c, in the draw whose weights start at `o`. */
-function factors({ inputs: d, weights: w }, layer, o, h, z) {
-  const { k, b, V, c } = layer;
-  const u = new Float64Array(k);
-  const gate = new Float64Array(k);
-  for (let i = 0; i < k; i++) {
-    u[i] = rung(w, layer, o, i, h) + w[o + b + i];
-    gate[i] = dot(w, o + V + i * d, z) + w[o + c + i];
-  }
-  return [u, gate];
+/** The gates V z + c of one layer in the draw whose weights start at `o`; without `c` those of a direction. */
+function gates({ inputs: d, weights: w }, { k, V, c }, o, z, constant = true) {
+  const found = new Float64Array(k);
+  for (let i = 0; i < k; i++) found[i] = dot(w, o + V + i * d, z) + (constant ? w[o + c + i] : 0);
+  return found;
+}
+
+/** W h of one layer, with b unless it is of a direction. */
+function risen({ weights: w }, layer, o, h, constant = true) {
+  const found = new Float64Array(layer.k);
+  for (let i = 0; i < layer.k; i++) found[i] = rung(w, layer, o, i, h) + (constant ? w[o + layer.b + i] : 0);
+  return found;
+}
+
+/** The factors [W h + b, V z + c] of every layer; gates that repeat those of the layer before are computed once. */
+function climb(shape, o, z) {
+  const tape = [];
+  let h = z;
+  shape.layers.forEach((layer, l) => {
+    const gate = layer.V === shape.layers[l - 1]?.V ? tape[l - 1][1] : gates(shape, layer, o, z);
+    const u = risen(shape, layer, o, h);
+    tape.push([u, gate]);
+    h = u.map((v, i) => v * gate[i]);
+  });
+  return { tape, h };
 }
 
 /** Values at one point z, draw by draw and output by output: h <- (W h + b) * (V z + c), then R h + o. */
 export function evaluate(model, z) {
-  const { draws, outputs: m, layers, width, readout, offset, size, weights: w } = model;
-  const out = new Float64Array(draws * m);
-  for (let s = 0; s < draws; s++) {
-    const o = s * size;
-    let h = z;
-    for (const layer of layers) {
-      const [u, gate] = factors(model, layer, o, h, z);
-      h = u.map((v, i) => v * gate[i]);
-    }
+  const m = model.outputs;
+  const out = new Float64Array(model.draws * m);
+  eachDraw(model, (shape, o, s) => {
+    const { width, readout, offset, weights: w } = shape;
+    const { h } = climb(shape, o, z);
     for (let i = 0; i < m; i++) out[s * m + i] = dot(w, o + readout + i * width, h) + w[o + offset + i];
-  }
+  });
   return out;
 }
 
 /** Derivatives of one output with respect to every input at z, draw by draw: one sweep back through the layers. */
 export function gradient(model, z, output) {
-  const { draws, inputs: d, layers, width, readout, size, weights: w } = model;
-  const out = new Float64Array(draws * d);
-  for (let s = 0; s < draws; s++) {
-    const o = s * size;
-    const tape = [];
-    let h = z;
-    for (const layer of layers) {
-      tape.push(factors(model, layer, o, h, z));
-      const [u, gate] = tape[tape.length - 1];
-      h = u.map((v, i) => v * gate[i]);
-    }
+  const d = model.inputs;
+  const out = new Float64Array(model.draws * d);
+  eachDraw(model, (shape, o, s) => {
+    const { layers, width, readout, weights: w } = shape;
+    const { tape } = climb(shape, o, z);
     const found = out.subarray(s * d, (s + 1) * d);
     let back = w.slice(o + readout + output * width, o + readout + (output + 1) * width);
-    for (let l = layers.length - 1; l >= 0; l--) back = stepBack(model, layers[l], o, tape[l], back, found);
+    let passed = new Float64Array(width);
+    for (let l = layers.length - 1; l >= 0; l--) {
+      const { k, V } = layers[l];
+      if (passed.length !== k) passed = new Float64Array(k);
+      back = stepBack(shape, layers[l], o, tape[l], back, passed);
+      if (V === layers[l - 1]?.V) continue;
+      throughGates(shape, o + V, passed, found);
+      passed.fill(0);
+    }
     for (let j = 0; j < d; j++) found[j] += back[j];
-  }
+  });
   return out;
 }
 
-/** From derivatives by a layer's values to those by the values before it; what passes its gates is added to `found`. */
-function stepBack({ inputs: d, weights: w }, { k, p, alone, W, V }, o, [u, gate], back, found) {
+/** From derivatives by a layer's values to those by the values before it; those by its gates are added to `passed`. */
+function stepBack({ weights: w }, { k, p, alone, W }, o, [u, gate], back, passed) {
   const before = new Float64Array(p);
   for (let i = 0; i < k; i++) {
     const du = back[i] * gate[i];
-    const dgate = back[i] * u[i];
+    passed[i] += back[i] * u[i];
     if (alone) before[i] += du * w[o + W + i];
     else for (let j = 0; j < p; j++) before[j] += du * w[o + W + i * p + j];
-    for (let j = 0; j < d; j++) found[j] += dgate * w[o + V + i * d + j];
   }
   return before;
 }
 
+/** Adds derivatives by gates, whose weights start at `at`, times those weights to `found`. */
+function throughGates({ inputs: d, weights: w }, at, passed, found) {
+  passed.forEach((v, i) => {
+    for (let j = 0; j < d; j++) found[j] += v * w[at + i * d + j];
+  });
+}
+
 /** Coefficients, ascending, of every draw and output as polynomials in t along the line at + t direction. */
 export function line(model, at, direction) {
-  const { draws, outputs: m, layers, width, order, readout, offset, size, weights: w } = model;
-  const n = order + 1;
-  const out = new Float64Array(draws * m * n);
-  for (let s = 0; s < draws; s++) {
-    const o = s * size;
+  const m = model.outputs;
+  const n = model.order + 1;
+  const out = new Float64Array(model.draws * m * n);
+  eachDraw(model, (shape, o, s) => {
+    const { layers, width, readout, offset, weights: w } = shape;
     // One row of coefficients for each power: row 0 is the point, row 1 the direction.
     let h = [at, direction];
-    for (const layer of layers) h = lineStep(model, layer, o, h, at, direction);
+    let gate = null;
+    layers.forEach((layer, l) => {
+      if (layer.V !== layers[l - 1]?.V) {
+        gate = [gates(shape, layer, o, at), gates(shape, layer, o, direction, false)];
+      }
+      h = lineStep(shape, layer, o, h, gate);
+    });
     for (let i = 0; i < m; i++) {
       const row = (s * m + i) * n;
-      for (let j = 0; j < n; j++) out[row + j] = dot(w, o + readout + i * width, h[j]);
+      for (let j = 0; j < h.length; j++) out[row + j] = dot(w, o + readout + i * width, h[j]);
       out[row] += w[o + offset + i];
     }
-  }
+  });
   return out;
 }
 
 /** One layer of a line: with u_j the coefficients of W h + b, it makes a_j = (V at + c) u_j + (V direction) u_(j-1). */
-function lineStep({ inputs: d, weights: w }, layer, o, h, at, direction) {
-  const { k, b, V, c } = layer;
-  const next = Array.from({ length: h.length + 1 }, () => new Float64Array(k));
-  for (let i = 0; i < k; i++) {
-    const row = o + V + i * d;
-    const constant = dot(w, row, at) + w[o + c + i];
-    const slope = dot(w, row, direction);
-    for (let j = 0; j < h.length; j++) {
-      const u = rung(w, layer, o, i, h[j]) + (j === 0 ? w[o + b + i] : 0);
-      next[j][i] += constant * u;
-      next[j + 1][i] += slope * u;
+function lineStep(shape, layer, o, h, [constant, slope]) {
+  const next = Array.from({ length: h.length + 1 }, () => new Float64Array(layer.k));
+  h.forEach((coefficients, j) => {
+    const u = risen(shape, layer, o, coefficients, j === 0);
+    for (let i = 0; i < layer.k; i++) {
+      next[j][i] += constant[i] * u[i];
+      next[j + 1][i] += slope[i] * u[i];
     }
-  }
+  });
   return next;
 }

@@ -12,10 +12,12 @@ function renderFacts(host, list) {
 export function renderCard() {
   const { card } = data;
   const ladders = card.ladders > 1 ? `${count(card.ladders)} ladders of ` : "";
+  // A selection sums ladders of all sizes.
+  const widths = data.candidates ? "" : `, widths ${card.widths.join(", ") || "none"}`;
   const versions = Object.entries(card.versions).map(([k, v]) => `${k} ${v}`);
   renderFacts(byId("card-facts"), [
     ["Model", `${data.estimator}, order ${card.order}`],
-    ["Weights", `${ladders}${count(card.weights)} weights, widths ${card.widths.join(", ") || "none"}`],
+    ["Weights", `${ladders}${count(card.weights)} weights${data.candidates ? " in all" : ""}${widths}`],
     ["Solver", card.solver],
     ["Predicts", data.target + (classes ? `: ${data.outputs.length} classes` : "")],
     ["Rows", card.rows === null ? null : count(card.rows)],

@@ -1,27 +1,17 @@
 /* What the page carries, ready for use: the model, its rule, its columns. None of it changes. */
-import { column } from "../model/columns.js";
-import { decode, ladder, thinned } from "../model/ladder.js";
+import { decode, thinned } from "../model/ladder.js";
+import { unpacked } from "../model/unpack.js";
 
 export const byId = (id) => document.getElementById(id);
 
 export const data = JSON.parse(byId("payload").textContent);
-export const rule = data.rule;
-export const classes = rule.task === "classification";
-export const model = ladder(data.model);
-export const columns = data.columns.map(column);
-
-if (rule.combine === "draws") {
-  for (const name of ["nodes", "weights"]) rule[name] = decode(rule[name]);
-}
-
+const found = unpacked(data);
+export const model = found.model;
+export const rule = found.rule;
+export const columns = found.columns;
 /** The noise of a posterior's draws, or null. */
-export const noise = data.model.noise && {
-  outputs: model.outputs,
-  tilt: data.model.noise.tilt,
-  scales: decode(data.model.noise.scales),
-  degrees: decode(data.model.noise.degrees),
-  slopes: decode(data.model.noise.slopes),
-};
+export const noise = found.noise;
+export const classes = rule.task === "classification";
 
 /** Where contributions start, and the nodes of the rule that integrates along the way. */
 export const way = { ...data.way, start: decode(data.way.start) };

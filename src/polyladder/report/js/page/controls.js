@@ -1,5 +1,5 @@
 /* The row's controls: a slider and a number for each numeric column, a list for each category, a box for mere gaps. */
-import { densityBars, scale } from "../charts/axes.js";
+import { densityBars, scale, within } from "../charts/axes.js";
 import { draw, make, shape } from "../charts/elements.js";
 import { hasTime, isDate, readText, write } from "../charts/written.js";
 import { columns } from "./content.js";
@@ -117,7 +117,8 @@ function syncSlider({ slider, number, held, missing }, i, value) {
   slider.setAttribute("aria-valuetext", `${valueText(i, value)}${col.unit ? ` ${col.unit}` : ""}`);
   number.value = fieldText(value, col);
   held.hidden = value >= col.low && value <= col.high;
-  const counted = col.clip ? `: counts as ${valueText(i, value < col.low ? col.low : col.high)}` : "";
+  const counts = col.clip ? within(value, ...col.hold) : value;
+  const counted = counts === value ? "" : `: counts as ${valueText(i, counts)}`;
   held.textContent = held.hidden ? "" : `Outside the training range${counted}.`;
 }
 

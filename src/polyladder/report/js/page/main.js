@@ -1,6 +1,7 @@
 /* Putting the page together: build each part once, then follow the row. */
 import { make } from "../charts/elements.js";
 import { renderAnswer } from "./answer.js";
+import { renderCandidates } from "./candidates.js";
 import { renderCard, renderHead } from "./card.js";
 import { byId, classes, columns, data, model, ranked, read, used } from "./content.js";
 import { renderContributions, shownContributions } from "./contributions.js";
@@ -98,6 +99,7 @@ function start() {
   renderQuality();
   renderFormula();
   renderStrength();
+  renderCandidates();
   renderCard();
   renderHead();
   renderNotes();

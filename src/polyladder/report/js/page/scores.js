@@ -1,5 +1,5 @@
 /* The table of held-out scores: the ladder, which comes first, and what else was tried. */
-import { make, table } from "../charts/elements.js";
+import { make, scrolling, table } from "../charts/elements.js";
 import { count, format } from "../charts/numbers.js";
 import { byId, data } from "./content.js";
 
@@ -30,7 +30,7 @@ export function renderScores() {
     const cells = measures.map((k) => make("td", { class: "n" }, isNumber(s[k]) ? scoreText(k, s[k]) : "–"));
     return make("tr", { class: best.includes(s) ? "best" : null }, make("td", { class: "name" }, s.model), ...cells);
   });
-  const parts = [make("div", { class: "scroll" }, table(head, rows))];
+  const parts = [scrolling("Scores on held-out rows", table(head, rows))];
   if (better.length) {
     const names = better.map((s) => s.model).join(", ");
     parts.push(make("p", { class: "chart-note" }, `Better than the ladder on these rows: ${names}.`));

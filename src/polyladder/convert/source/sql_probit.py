@@ -1,0 +1,82 @@
+"""The query of a posterior over classes: probabilities of every draw, averaged.
+
+SQL knows no normal distribution, so it is written as exp times a polynomial, stage by stage: each stage is a table of
+its own, so that nothing is computed twice.
+"""
+
+from __future__ import annotations
+
+import math
+
+from polyladder.convert.exported.answers import Probit
+from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.normal import CENTER, tail_coefficients
+from polyladder.convert.source.sql_draws import numbers_table, rungs
+from polyladder.convert.source.sql_words import held, number, quoted, quoted_text
+
+
+def probit_query(model: ExportedModel, answer: Probit, features: str, key: str) -> str:
+    """The best label and the probabilities of all classes for every row."""
+    count = len(answer.labels)
+    parts = [features, *rungs(model, None), *margins(answer, model.ladders.out_features)]
+    pairs = [f"{j}_{i}" for j in range(count) for i in range(count) if i != j]
+    parts += normals(pairs)
+    products = ", ".join(
+        f"SUM(weight * {' * '.join(f'q{j}_{i}' for i in range(count) if i != j)}) AS p{j}" for j in range(count)
+    )
+    parts.append(f"by_draw AS (SELECT k, s, {products} FROM shares GROUP BY k, s)")
+    total = " + ".join(f"p{j}" for j in range(count))
+    means = ", ".join(f"AVG(p{j} / ({total})) AS e{j}" for j in range(count))
+    parts.append(f"by_row AS MATERIALIZED (SELECT k, {means} FROM by_draw GROUP BY k)")
+    named = [quoted_text(label) if isinstance(label, str) else repr(label) for label in answer.labels]
+    cases = [
+        f"WHEN {' AND '.join(f'e{j} >= e{i}' for i in range(count) if i != j)} THEN {named[j]}" for j in range(count)
+    ]
+    shown = ", ".join(f"e{j} AS {quoted(f'probability_{label}')}" for j, label in enumerate(answer.labels))
+    last = f"SELECT k AS {key}, CASE {' '.join(cases)} END AS prediction, {shown}\nFROM by_row\nORDER BY k;\n"
+    return "WITH " + ",\n".join(parts) + "\n" + last
+
+
+def margins(answer: Probit, m: int) -> list[str]:
+    """By how much each class lies above each other one, at every node of the quadrature; two classes need one node."""
+    surest = number(answer.surest)
+    if m == 1:
+        x = held("f0", f"-{surest}", surest)
+        return [f"margins AS MATERIALIZED (SELECT k, s, 1e0 AS weight, -{x} AS d0_1, {x} AS d1_0 FROM outputs)"]
+    top = "f0"
+    for j in range(1, m):
+        top = f"(CASE WHEN f{j} > {top} THEN f{j} ELSE {top} END)"
+    below = ", ".join(f"(CASE WHEN f{j} - t < -{surest} THEN -{surest} ELSE f{j} - t END) AS x{j}" for j in range(m))
+    columns = ", ".join(f"x{j} - x{i} + t AS d{j}_{i}" for j in range(m) for i in range(m) if i != j)
+    nodes = [[float(t), float(w)] for t, w in zip(answer.nodes, answer.weights, strict=True)]
+    return [
+        f"tops AS MATERIALIZED (SELECT *, {top} AS t FROM outputs)",
+        f"held AS MATERIALIZED (SELECT k, s, {below} FROM tops)",
+        *numbers_table("nodes", ["t", "weight"], nodes),
+        f"margins AS MATERIALIZED (SELECT held.k, held.s, weight, {columns} FROM held CROSS JOIN nodes)",
+    ]
+
+
+def normals(pairs: list[str]) -> list[str]:
+    """The normal distribution at every margin d, as q."""
+    carried = ", ".join(["k", "s", "weight", *(f"d{pair}" for pair in pairs)])
+    root = number(1 / math.sqrt(2))
+    sizes = ", ".join(f"(CASE WHEN ABS(d{p}) > 12e0 THEN 12e0 ELSE ABS(d{p}) END) * {root} AS u{p}" for p in pairs)
+    center = number(CENTER)
+    ratios = ", ".join(f"(u{p} - {center}) / (u{p} + {center}) AS t{p}" for p in pairs)
+
+    def tail(p: str) -> str:
+        first, *others = [number(c) for c in reversed(tail_coefficients().tolist())]
+        value = first
+        for c in others:
+            value = f"({value} * t{p} + {c})"
+        return f"EXP(-u{p} * u{p}) * {value} / (2e0 + 2e0 * u{p})"
+
+    tails = ", ".join(f"{tail(p)} AS tail{p}" for p in pairs)
+    shares = ", ".join(f"(CASE WHEN d{p} > 0e0 THEN 1e0 - tail{p} ELSE tail{p} END) AS q{p}" for p in pairs)
+    return [
+        f"sizes AS MATERIALIZED (SELECT {carried}, {sizes} FROM margins)",
+        f"ratios AS MATERIALIZED (SELECT *, {ratios} FROM sizes)",
+        f"tails AS MATERIALIZED (SELECT {carried}, {tails} FROM ratios)",
+        f"shares AS MATERIALIZED (SELECT k, s, weight, {shares} FROM tails)",
+    ]

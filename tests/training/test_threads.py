@@ -1,0 +1,20 @@
+"""Threads are limited for a while."""
+
+import torch
+from threadpoolctl import threadpool_info
+
+from polyladder.training.threads import limited
+
+
+def test_all_pools_have_one_thread_inside_and_as_many_as_before_afterwards() -> None:
+    before = torch.get_num_threads(), [pool["num_threads"] for pool in threadpool_info()]
+    with limited(1):
+        assert torch.get_num_threads() == 1
+        assert all(pool["num_threads"] == 1 for pool in threadpool_info())
+    assert (torch.get_num_threads(), [pool["num_threads"] for pool in threadpool_info()]) == before
+
+
+def test_none_changes_nothing() -> None:
+    before = torch.get_num_threads()
+    with limited(None):
+        assert torch.get_num_threads() == before
