@@ -61,23 +61,24 @@ def block_without(
         steps=effort.evidence_steps,
     )
     directions = pick_directions(block.x[inside], relevance, block.groups, effort.directions, rng, highest)
-    return replace(block, scales=relevance, directions=directions, along=directions.along(block.x))
+    return replace(block, scales=relevance, directions=directions, along=directions.along(block.x[inside]))
 
 
 def refitted_values(
     problem: Problem, block: Block, trial: Trial, inside: NDArray[np.intp], outside: NDArray[np.intp]
 ) -> Array:
     """What the kernel, fitted on some rows, predicts of others. Shape (outside, m)."""
+    new = block.directions.along(block.x[outside])
     if problem.classes is None:
         fitted, _ = kernel_numbers(replace(problem, chosen=inside), block, trial.order)
         assert fitted.coefficients is not None
         assert fitted.offset is not None
-        powers = (1 + block.directions.stretch(trial.order) * block.along[outside]) ** trial.order
+        powers = (1 + block.directions.stretch(trial.order) * new) ** trial.order
         return np.asarray(powers @ fitted.coefficients + fitted.offset)
     factor = block.directions.factor(trial.order)
-    phi, new = (block.directions.features(block.along[rows], trial.order, factor) for rows in (inside, outside))
+    phi, others = (block.directions.features(t, trial.order, factor) for t in (block.along, new))
     solved = fit_classes(phi, problem.classes[inside], problem.weight[inside], trial.ridge)
-    return np.asarray(new @ solved[:-1] + solved[-1])
+    return np.asarray(others @ solved[:-1] + solved[-1])
 
 
 def by_block(trials: Iterable[Trial]) -> list[list[Trial]]:

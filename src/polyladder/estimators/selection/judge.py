@@ -21,7 +21,7 @@ LIGHT = 0.2
 ALONE = 0.75
 """Ladders of a larger weight stand alone: on all rows, and more of them, they gain more than the others do."""
 
-SURE = 1.0
+SURE = 1.5
 """A sum must beat a constant and a line by this many standard errors of the difference."""
 
 

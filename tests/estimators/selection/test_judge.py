@@ -1,0 +1,69 @@
+"""What counts: left-out rows decide, and nothing beyond a line counts unless it beats the line by more than chance."""
+
+import numpy as np
+import pytest
+
+from polyladder import LPNNClassifier, LPNNRegressor
+from polyladder.estimators.selection.judge import better, row_losses, simplest
+from polyladder.estimators.selection.trials import Problem, Trial
+
+RNG = np.random.default_rng(5)
+Y = RNG.normal(size=(200, 1))
+
+
+def problem(classes=None) -> Problem:
+    return Problem(Y, classes, np.ones(200), np.arange(200), np.arange(200) % 5, 5)
+
+
+def trial(model: str, left_out: np.ndarray) -> Trial:
+    return Trial(model, "standard", 1, left_out)
+
+
+def test_better_is_more_than_chance() -> None:
+    loss, noise = RNG.uniform(1, 2, 400), RNG.normal(size=400)
+    assert better(loss, loss + 0.5 + noise, np.ones(400))
+    assert not better(loss, loss + noise - noise.mean() + 1e-3, np.ones(400))
+    assert not better(loss, loss, np.ones(400))
+
+
+def test_a_line_that_does_as_well_is_taken_alone() -> None:
+    line, kernel = Y + 0.3 * RNG.normal(size=Y.shape), Y + 0.3 * RNG.normal(size=Y.shape)
+    same = [trial("linear", line), trial("kernel", line + 1e-6 * RNG.normal(size=Y.shape))]
+    assert simplest(problem(), same, np.array([0.5, 0.5]))[1] == 0.0
+    apart = [trial("linear", line), trial("kernel", kernel)]
+    np.testing.assert_array_equal(simplest(problem(), apart, np.array([0.5, 0.5])), [0.5, 0.5])
+
+
+def test_what_is_no_better_than_the_mean_is_the_mean() -> None:
+    trials = [trial("linear", RNG.normal(size=Y.shape)), trial("kernel", RNG.normal(size=Y.shape))]
+    assert not simplest(problem(), trials, np.array([0.1, 0.1])).any()
+
+
+def test_losses_of_rows_average_to_the_loss() -> None:
+    classes = (Y > 0).astype(float)
+    found = row_losses(problem(classes), [trial("linear", Y)], np.ones(1))
+    p = 1 / (1 + np.exp(-Y[:, 0]))
+    np.testing.assert_allclose(found, -np.log(np.where(classes[:, 0] > 0, p, 1 - p)))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(40, 8), (100, 30)])
+def test_few_rows_of_noise_are_not_believed(rows: int, columns: int) -> None:
+    ratios, losses = [], []
+    for _ in range(3):
+        X, y = RNG.normal(size=(rows + 500, columns)), RNG.normal(size=rows + 500)
+        model = LPNNRegressor(random_state=0).fit(X[:rows], y[:rows])
+        error, constant = model.predict(X[rows:]) - y[rows:], y[:rows].mean() - y[rows:]
+        ratios.append(np.sqrt((error**2).mean() / (constant**2).mean()))
+        classes = (y > 0).astype(int)
+        p = LPNNClassifier(random_state=0).fit(X[:rows], classes[:rows]).predict_proba(X[rows:])
+        losses.append(-np.log(p[np.arange(500), classes[rows:]]).mean())
+    assert np.mean(ratios) < 1.03
+    assert np.mean(losses) < 1.05 * np.log(2)
+
+
+def test_a_clean_line_is_followed_beyond_the_rows() -> None:
+    X = RNG.normal(size=(60, 5))
+    slopes = np.array([1.0, -2.0, 0.5, 0.0, 1.5])
+    model = LPNNRegressor(random_state=0).fit(X, X @ slopes + 0.1 * RNG.normal(size=60))
+    new = 1.5 * RNG.normal(size=(500, 5))
+    assert np.sqrt(np.mean((model.predict(new) - new @ slopes) ** 2)) < 0.25

@@ -1,0 +1,38 @@
+"""A posterior's ladder has no more weights than its rows can hold in place."""
+
+import pytest
+import torch
+
+from polyladder import BayesianLPNNRegressor
+from polyladder.estimators.posterior_size import WEIGHTS_PER_ROW, PosteriorSize, count_weights, posterior_size
+from polyladder.estimators.rows import Rows
+from polyladder.training.solves.alternating import random_start
+
+
+def rows(n: int, d: int) -> Rows:
+    return Rows(torch.zeros(n, d), torch.zeros(n, 1), None, 1, "squared")
+
+
+@pytest.mark.parametrize(("inputs", "width", "order", "outputs"), [(6, 8, 6, 1), (3, 2, 2, 4), (1, 5, 3, 2)])
+def test_weights_are_counted_as_a_ladder_has_them(inputs: int, width: int, order: int, outputs: int) -> None:
+    ladder = random_start(inputs, (width,) * (order - 1), outputs, [0], 1)[0]
+    tensors = (*ladder.W, *ladder.b, *ladder.V, ladder.readout, ladder.offset)
+    assert count_weights(inputs, width, order, outputs) == sum(t.numel() for t in tensors)
+
+
+def test_few_rows_narrow_the_ladder_and_turn_relevance_on() -> None:
+    assert posterior_size(rows(400, 6), 6, None, None) == PosteriorSize(8, False)
+    assert posterior_size(rows(5000, 6), 6, None, None) == PosteriorSize(12, False)
+    few = posterior_size(rows(200, 10), 6, None, None)
+    assert few.relevance
+    assert count_weights(10, few.width, 6, 1) <= WEIGHTS_PER_ROW * 200 < count_weights(10, few.width + 1, 6, 1)
+    assert posterior_size(rows(100, 60), 6, None, None) == PosteriorSize(2, True)
+
+
+def test_what_is_asked_for_is_kept() -> None:
+    assert posterior_size(rows(50, 20), 6, 7, False) == PosteriorSize(7, False)
+
+
+def test_a_word_that_is_no_bool_is_refused() -> None:
+    with pytest.raises(ValueError, match="relevance"):
+        BayesianLPNNRegressor(relevance="yes").fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
