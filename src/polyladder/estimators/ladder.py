@@ -43,6 +43,9 @@ SPARSE_WIDTH = 16
 SELECT_SCORES = 60_000
 """Rows times classes up to which ``order="auto"`` selects; beyond, gradient steps take ladders of the usual order."""
 
+SELECTION_SWEEPS = 20
+"""Sweeps of the ladders that ``order="auto"`` tries, with steps that are not relaxed."""
+
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
 
@@ -93,7 +96,7 @@ class LadderEstimator(EnsembleEstimator):
         ladders = LadderSettings(
             width=10 if self.width == "auto" else int(self.width),
             per_fold=effort.fold_ladders if self.n_estimators == "auto" else int(self.n_estimators),
-            sweeps=SWEEPS if self.max_iter == "auto" else int(self.max_iter),
+            sweeps=SELECTION_SWEEPS if self.max_iter == "auto" else int(self.max_iter),
             tolerance=float(self.tol),
             alpha=self.alpha,
             seeds=lambda count: seeds_from(seed, count),
@@ -315,7 +318,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Hold predictions to the range of the training targets, widened by a tenth on both sides. Turn it off for the
         pure polynomial.
     max_iter : int or "auto", default="auto"
-        Sweeps (20), or epochs of Adam (at least 40 and about 4,000 steps).
+        Sweeps (8, and 8 more where there is little noise), or epochs of Adam (at least 40 and about 4,000 steps).
     max_seconds : float > 0 or None, default=None
         About how long a fit on one core may take. The ladders, the sweeps and the rows of the first sweeps are chosen
         by an estimate of their cost, before anything is fitted. None allows about 7 times what boosted trees take.
