@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from polyladder.estimators.cost import FULL, LONG, SHORT, STAGED_ROWS, Shape, usual_seconds, work_for
+from polyladder.estimators.cost import FULL, LONG, MULTIPLE, SHORT, STAGED_ROWS, Shape, usual_seconds, work_for
 from polyladder.estimators.rows import Rows
 
 
@@ -20,7 +20,7 @@ def test_small_tables_get_all_sweeps_and_ladders() -> None:
 def test_the_default_is_bounded_on_any_table(n: int, d: int) -> None:
     work = work_for("auto", table(n, d), 12 if n >= 4000 else 10, 6, None, None)
     assert work.solver == "adam" or work.seconds <= work.budget
-    assert work.budget == pytest.approx(7 * usual_seconds(n, d, 1))
+    assert work.budget == pytest.approx(MULTIPLE * usual_seconds(n, d, 1))
     assert str(work)
 
 

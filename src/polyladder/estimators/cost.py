@@ -45,7 +45,7 @@ LEAST_SWEEPS = 4
 MANY_CLASSES = 5
 """Classes above which "auto" means Adam: they share the units of a ladder, and the bound of their loss is loose."""
 
-MULTIPLE = 7.0
+MULTIPLE = 5.5
 """How much longer than boosted trees a fit may take, by default."""
 
 
@@ -149,7 +149,8 @@ def within_budget(shape: Shape, usual: int, fixed: bool, budget: float, strict: 
     counts = [usual] if fixed else sorted({usual, max(1, usual // 2), max(1, usual // 4), 1}, reverse=True)
     ways: list[tuple[tuple[Stage, ...], str]] = [(FULL, "sweeps on all rows fit into the budget.")]
     if shape.n >= STAGED_ROWS:
-        ways += [(LONG, "first sweeps on fewer rows save time."), (SHORT, "few sweeps save time.")]
+        ways += [(LONG, "first sweeps on fewer rows save time.")]
+        ways += [(LONG[:-1], "first sweeps on fewer rows save time."), (SHORT, "few sweeps save time.")]
     for count in counts:
         for stages, reason in ways:
             seconds = count * shape.seconds(stages)

@@ -321,7 +321,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Sweeps (8, and 8 more where there is little noise), or epochs of Adam (at least 40 and about 4,000 steps).
     max_seconds : float > 0 or None, default=None
         About how long a fit on one core may take. The ladders, the sweeps and the rows of the first sweeps are chosen
-        by an estimate of their cost, before anything is fitted. None allows about 7 times what boosted trees take.
+        by an estimate of their cost, before anything is fitted. None allows about 5 times what boosted trees take.
         ``n_estimators`` and ``max_iter``, where they are given, stay as they are.
     tol : float, default=1e-3
         Block solves stop when a sweep lowers the objective by less than this, relatively.

@@ -130,9 +130,9 @@ def iterative_operations(m: int, k: int, n: int, q: int) -> float:
 
 
 def block_operations(m: int, k: int, n: int, q: int) -> float:
-    """Cost of one block of one ladder: of its solve, and of moving its values, which waits for memory."""
+    """Cost of one block of one ladder: of its solve, and of moving its values and pairs, which waits for memory."""
     direct, iterative = direct_operations(m, k, n, q), iterative_operations(m, k, n, q)
-    return (iterative if iterates(m, k, n, q) else direct) + 8.0 * n * k * (q + 8 * m)
+    return (iterative if iterates(m, k, n, q) else direct) + 8.0 * n * k * (q + 8 * m + 3 * k)
 
 
 def gram_step(block: BlockRegression, estimating: bool, dtype: torch.dtype = torch.float64) -> BlockStep:
