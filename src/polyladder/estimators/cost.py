@@ -15,10 +15,10 @@ RATE = 4e10
 OVERHEAD = 3e-4
 """Seconds that a block takes in addition, whatever its size."""
 
-SWEEPS = 8
+SWEEPS = 7
 """Sweeps on all rows."""
 
-MORE_SWEEPS = 8
+MORE_SWEEPS = 14
 """Further ones of ladders with little noise, whose error is that of unfinished solves ..."""
 
 LITTLE_NOISE = 0.003

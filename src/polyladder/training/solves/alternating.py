@@ -27,7 +27,7 @@ from polyladder.training.solves.sweep import Ladders
 RENEWAL = 2
 """``alpha="auto"`` re-estimates the ridge weights in every so many sweeps: that costs as much as another solve."""
 
-EXACT_SWEEPS = 2
+EXACT_SWEEPS = 1
 """Sweeps before steps are relaxed, by default, and before the ridge weights of a relaxed fit are estimated."""
 
 
