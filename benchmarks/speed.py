@@ -151,20 +151,20 @@ def circumstances(threads: int) -> dict[str, Any]:
     return {"commit": commit, "threads": threads, "machine": platform.machine(), "versions": versions}
 
 
-def measured_before(path: Path | None, threads: int) -> list[Row]:
+def measured_before(path: Path | None, now: dict[str, Any]) -> list[Row]:
     """What the file holds, if it was measured under the same circumstances."""
     if path is None or not path.exists():
         return []
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     rows: list[Row] = record.pop("rows")
-    return rows if record == circumstances(threads) else []
+    return rows if record == now else []
 
 
-def store(found: list[Row], threads: int, path: Path) -> None:
+def store(found: list[Row], now: dict[str, Any], path: Path) -> None:
     """Write what has been measured so far."""
     from polyladder.files.replace_file import write_atomically
 
-    write_atomically((json.dumps(circumstances(threads) | {"rows": found}, indent=1) + "\n").encode(), path)
+    write_atomically((json.dumps(now | {"rows": found}, indent=1) + "\n").encode(), path)
 
 
 def line(row: Row) -> str:
@@ -173,8 +173,9 @@ def line(row: Row) -> str:
     if "fit_seconds" not in row:
         return f"{what} not measured: no end after {row['limit']:g} s"
     share = f"{row['share_of_peak']:5.2f}" if "share_of_peak" in row else ""
+    ratio = f"{row['ratio']:6.1f}" if "ratio" in row else 6 * " "
     return (
-        f"{what} {row['fit_seconds']:6.2f}  {row.get('ratio', float('nan')):6.1f}  {row['peak_mib']:8.0f}  {row['rows_a_second']:8.0f}  "
+        f"{what} {row['fit_seconds']:6.2f}  {ratio}  {row['peak_mib']:8.0f}  {row['rows_a_second']:8.0f}  "
         f"{row['one_row_ms']:10.2f}  {row['score']:6.3f}  {share}"
     )
 
@@ -188,8 +189,10 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds that a fit and its predictions may take")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
-    found = measured_before(arguments.out, arguments.threads)
-    print(f"{'task':14s} {'rows x cols':>13s} {'model':16s}  fit s   ratio  peak MiB    rows/s  one row ms   score  share")
+    now = circumstances(arguments.threads)
+    found = measured_before(arguments.out, now)
+    names = f"{'task':14s} {'rows x cols':13s} {'model':16s}"
+    print(f"{names}  fit s   ratio  peak MiB    rows/s  one row ms   score  share")
     for task in arguments.task:
         for size in arguments.sizes:
             n, d = map(int, size.split("x"))
@@ -205,7 +208,7 @@ def main() -> None:
                     known[0]["ratio"] = known[0]["fit_seconds"] / trees[0]["fit_seconds"]
                 print(line(known[0]), flush=True)
                 if arguments.out is not None:
-                    store(found, arguments.threads, arguments.out)
+                    store(found, now, arguments.out)
 
 
 if __name__ == "__main__":
