@@ -24,6 +24,9 @@ from pathlib import Path
 from typing import Any
 
 SIZES = ["277x6", "500x10", "2000x10", "15000x18", "36000x8", "2300x128", "2300x500", "200000x54"]
+HOPELESS = 5_000_000
+"""Rows times columns above which ladders are not selected here: that takes minutes."""
+
 FIXED, DEFAULT = "ladders, fixed", "ladders, default"
 MODELS = ["boosted trees", FIXED, DEFAULT, "network", "linear"]
 
@@ -135,13 +138,16 @@ def work_of(model: Any, n: int, d: int, seconds: float) -> dict[str, Any]:
     return decided | {"operations": operations, "share_of_peak": operations / seconds / peak_operations()}
 
 
-def in_process(limit: float, *arguments: Any) -> Row | None:
-    """Measure in a fresh process, whose peak memory is its own; None where it takes longer than the limit."""
+def measured_apart(key: Row, limit: float, threads: int) -> Row:
+    """Measure in a fresh process, whose peak memory is its own; or say why not."""
+    if key["model"] == DEFAULT and key["rows"] * key["columns"] > HOPELESS:
+        return key | {"left_out": "a selection on so large a table takes minutes"}
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         try:
+            arguments = (key["task"], key["model"], key["rows"], key["columns"], threads)
             return pool.apply_async(measure, arguments).get(limit)
         except multiprocessing.TimeoutError:
-            return None
+            return key | {"left_out": f"no end after {limit:g} s"}
 
 
 def circumstances(threads: int) -> dict[str, Any]:
@@ -170,8 +176,8 @@ def store(found: list[Row], now: dict[str, Any], path: Path) -> None:
 def line(row: Row) -> str:
     """One line of the table."""
     what = f"{row['task']:14s} {row['rows']:7d} x {row['columns']:<3d} {row['model']:16s}"
-    if "fit_seconds" not in row:
-        return f"{what} not measured: no end after {row['limit']:g} s"
+    if "left_out" in row:
+        return f"{what} not measured: {row['left_out']}"
     share = f"{row['share_of_peak']:5.2f}" if "share_of_peak" in row else ""
     ratio = f"{row['ratio']:6.1f}" if "ratio" in row else 6 * " "
     return (
@@ -200,8 +206,7 @@ def main() -> None:
                 key = {"task": task, "rows": n, "columns": d, "model": name}
                 known = [row for row in found if key.items() <= row.items()]
                 if not known:
-                    row = in_process(arguments.limit, task, name, n, d, arguments.threads)
-                    known = [key | {"limit": arguments.limit} if row is None else row]
+                    known = [measured_apart(key, arguments.limit, arguments.threads)]
                     found += known
                 trees = [r for r in found if (key | {"model": MODELS[0]}).items() <= r.items() and "fit_seconds" in r]
                 if trees and "fit_seconds" in known[0]:

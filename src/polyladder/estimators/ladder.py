@@ -59,24 +59,11 @@ class LadderEstimator(EnsembleEstimator):
     usual_order: int = 6
     """The order of ladders that are not selected: by gradient steps, on sparse rows, in `BatchedGridSearchCV`."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to a table.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n, d)
-            Sparse rows stay sparse, and are scaled without being centered; they need gradient steps.
-        y : array-like of shape (n,), or (n, m) for regression on several targets
-        sample_weight : array-like of shape (n,), default=None
-            Whole numbers, up to a mean of 10, count as repetitions of the rows. Of all other weights only the ratios
-            matter.
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Select where the order is left open; else fit as every ensemble does."""
         if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
-            return super().fit(X, y, sample_weight)
+            super()._fit(X, y, sample_weight)
+            return
         with draft_of(self) as draft:
             draft._check_parameters()
             table, values, weight = draft._read_training(X, y, sample_weight)
@@ -88,7 +75,6 @@ class LadderEstimator(EnsembleEstimator):
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
             else:
                 draft._select(*rows, target)
-        return self
 
     def _select(self, table: Table, values: Array, weight: Array, target: Any) -> None:
         """Choose features, orders and ridges on rows left out, and keep the weighted sum."""
@@ -150,7 +136,8 @@ class LadderEstimator(EnsembleEstimator):
         self
         """
         if "members_" not in vars(self):
-            return super().fit(X, y, sample_weight)
+            super()._fit(X, y, sample_weight)
+            return self
         if "selection_" in vars(self):
             with draft_of(self, keep_learned=True) as draft:
                 draft._check_parameters()
