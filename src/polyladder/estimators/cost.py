@@ -33,6 +33,9 @@ LONG = (Stage(0.25, 6), Stage(0.5, 2), Stage(1.0, 2), Stage(1.0, 3, LITTLE_NOISE
 SHORT = (Stage(0.125, 3), Stage(0.5, 2), Stage(1.0, 2))
 """Sweeps of a quarter of that cost."""
 
+CLASS_SWEEPS = 20
+"""Sweeps on all rows for classes: the quadratic bounds of their losses are loose, and each sweep gains less."""
+
 STAGED_ROWS = 4000
 """Rows from which on stages may take the place of sweeps on all rows; a part of fewer would be too small."""
 
@@ -133,7 +136,10 @@ def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None
     if solver == "auto" and rows.loss == "softmax" and rows.outputs > MANY_CLASSES:
         return Work("adam", usual, (), 0.0, budget, "many classes need wider ladders than block solves can afford.")
     shape = Shape(n, d, width, order, rows.outputs)
-    found = within_budget(shape, usual, models is not None, budget, max_seconds is not None)
+    full, *others = ways_for(rows)
+    if n < STAGED_ROWS and max_seconds is None and usual * shape.seconds(full[0]) <= 2 * budget:
+        return Work("alternating", usual, full[0], usual * shape.seconds(full[0]), budget, "the table is small.")
+    found = within_budget(shape, usual, models is not None, budget, [full, *others])
     if found is not None:
         return found
     if solver == "auto":
@@ -142,15 +148,28 @@ def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None
     return replace(least, seconds=least.models * shape.seconds(SHORT))
 
 
-def within_budget(shape: Shape, usual: int, fixed: bool, budget: float, strict: bool) -> Work | None:
-    """The first of the ways, from the most accurate to the cheapest, that the budget allows."""
-    if shape.n < STAGED_ROWS and not strict and usual * shape.seconds(FULL) <= 2 * budget:
-        return Work("alternating", usual, FULL, usual * shape.seconds(FULL), budget, "the table is small.")
+Way = tuple[tuple[Stage, ...], str]
+
+
+def ways_for(rows: Rows) -> list[Way]:
+    """Stages and why they would be chosen, from the most accurate to the cheapest."""
+    numbers = rows.loss == "squared"
+    ways: list[Way] = [
+        (FULL if numbers else (Stage(1.0, CLASS_SWEEPS),), "sweeps on all rows fit into the budget."),
+    ]
+    if len(rows.z) < STAGED_ROWS:
+        return ways
+    if numbers:
+        ways.append((LONG, "first sweeps on fewer rows save time."))
+    times = 1 if numbers else 2
+    for stages, reason in ((LONG[:-1], "first sweeps on fewer rows save time."), (SHORT, "few sweeps save time.")):
+        ways.append((tuple(replace(s, sweeps=times * s.sweeps) for s in stages), reason))
+    return ways
+
+
+def within_budget(shape: Shape, usual: int, fixed: bool, budget: float, ways: list[Way]) -> Work | None:
+    """The first of the ways that the budget allows, with as many ladders as it allows."""
     counts = [usual] if fixed else sorted({usual, max(1, usual // 2), max(1, usual // 4), 1}, reverse=True)
-    ways: list[tuple[tuple[Stage, ...], str]] = [(FULL, "sweeps on all rows fit into the budget.")]
-    if shape.n >= STAGED_ROWS:
-        ways += [(LONG, "first sweeps on fewer rows save time.")]
-        ways += [(LONG[:-1], "first sweeps on fewer rows save time."), (SHORT, "few sweeps save time.")]
     for count in counts:
         for stages, reason in ways:
             seconds = count * shape.seconds(stages)
