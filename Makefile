@@ -17,7 +17,8 @@ test: $(STAMP)
 	$(MAKE) --no-print-directory check-page
 	$(BIN)/pytest
 
-# The inner loop: everything but scikit-learn's common checks, the fuzz suite, interrupts, browsers and the pages of docs.
+# The inner loop: everything but scikit-learn's common checks, the fuzz suite, interrupts, browsers, commands that select
+# a model, and the pages of docs.
 quick: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/pytest -m "not checks and not slow" tests

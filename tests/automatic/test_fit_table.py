@@ -96,7 +96,7 @@ def test_frames_are_open_tables() -> None:
         frame_file(np.ones((2, 2)))
 
 
-pytestmark = pytest.mark.usefixtures(small_models.__name__)
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures(small_models.__name__)]
 
 
 def test_a_path_and_a_frame_give_the_same_model(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from polyladder import load
 from polyladder.cli.demo import ROWS, write_friedman
 from polyladder.cli.main import commands
 
+pytestmark = pytest.mark.slow
+
 
 def test_demo_ends_with_a_model_and_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polyladder.cli.demo.ROWS", 120)

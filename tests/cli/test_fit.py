@@ -15,6 +15,8 @@ from polyladder.automatic.fit_table import read_training_table
 from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
 from tests.real_data import needs_data, real_dataset
 
+pytestmark = pytest.mark.slow
+
 
 def held_out_error(card) -> float:
     observed, predicted = (np.array(card["held_out"][key]) for key in ("observed", "predicted"))

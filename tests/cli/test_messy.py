@@ -15,7 +15,7 @@ import pytest
 from polyladder import load
 from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
 
-pytestmark = pytest.mark.usefixtures(small_models.__name__)
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures(small_models.__name__)]
 
 
 def fit(path: Path, *options: object, target: str = "y"):

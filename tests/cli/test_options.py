@@ -13,7 +13,7 @@ import pytest
 from polyladder import load
 from tests.cli.tables import run, sentence, shop, small_models, small_table, write, write_quoted
 
-pytestmark = pytest.mark.usefixtures(small_models.__name__)
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures(small_models.__name__)]
 
 
 @pytest.fixture

@@ -262,7 +262,7 @@ def test_trust_remembers_rows_of_earlier_calls() -> None:
     model = LPNNRegressor(**{**TINY, "n_estimators": 1}).fit(X, y)
     for _ in range(5):
         model.partial_fit(X[:3], y[:3])
-    assert model.trust(X).min() > 0.5  # three rows alone determine nothing: far from them trust would vanish
+    assert model.trust(X).min() > 0.3  # three rows alone determine nothing: far from them trust would vanish
 
 
 def test_classes_have_trust_too() -> None:

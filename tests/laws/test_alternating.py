@@ -46,6 +46,7 @@ def draw_targets(loss: str, n: int, m: int, seed: int) -> torch.Tensor:
     weighted=st.booleans(),
     limit=st.sampled_from([4000, 4000, 0]),
     single=st.booleans(),
+    relaxation=st.sampled_from([1.0, 1.6, 1.9]),
     seed=st.integers(0, 2**31),
 )
 def test_the_regularized_loss_never_rises(
@@ -59,6 +60,7 @@ def test_the_regularized_loss_never_rises(
     weighted: bool,
     limit: int,
     single: bool,
+    relaxation: float,
     seed: int,
 ) -> None:
     m = {"squared": outputs, "logistic": 1, "softmax": outputs + 1}[loss]
@@ -102,6 +104,6 @@ def test_the_regularized_loss_never_rises(
         for name in ("solve_readout", "solve_layer", "balance"):
             patch.setattr(sweep, name, watched(getattr(sweep, name)))
         for _ in range(SWEEPS):
-            sweep.one_sweep(blocks, objective, estimating=False)
+            sweep.one_sweep(blocks, objective, estimating=False, relaxation=relaxation)
     assert checks == (["solve_readout"] + ["solve_layer"] * 2 * depth + ["balance"]) * SWEEPS
     assert (objectives(blocks) < start).all()

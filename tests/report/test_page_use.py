@@ -13,6 +13,8 @@ from polyladder.report.page import write_report
 from tests.report import browser as browsers
 from tests.report import models
 
+pytestmark = pytest.mark.slow
+
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 N = 160
 

@@ -15,14 +15,26 @@ RATE = 4e10
 OVERHEAD = 3e-4
 """Seconds that a block takes in addition, whatever its size."""
 
-SWEEPS = 20
+SWEEPS = 7
+"""Sweeps on all rows."""
+
+MORE_SWEEPS = 14
+"""Further ones of ladders with little noise, whose error is that of unfinished solves ..."""
+
+LITTLE_NOISE = 0.003
+"""... that is, below this part of the target's variance."""
+
+FULL = (Stage(1.0, SWEEPS), Stage(1.0, MORE_SWEEPS, LITTLE_NOISE))
 """Sweeps on all rows, where there is time for them."""
 
-LONG = (Stage(0.25, 10), Stage(0.5, 4), Stage(1.0, 4))
+LONG = (Stage(0.25, 6), Stage(0.5, 2), Stage(1.0, 2), Stage(1.0, 3, LITTLE_NOISE))
 """Sweeps of about two fifths of that cost; the error is within a percent of theirs."""
 
-SHORT = (Stage(0.125, 3), Stage(0.5, 4), Stage(1.0, 3))
+SHORT = (Stage(0.125, 3), Stage(0.5, 2), Stage(1.0, 2))
 """Sweeps of a quarter of that cost."""
+
+CLASS_SWEEPS = 20
+"""Sweeps on all rows for classes: the quadratic bounds of their losses are loose, and each sweep gains less."""
 
 STAGED_ROWS = 4000
 """Rows from which on stages may take the place of sweeps on all rows; a part of fewer would be too small."""
@@ -36,7 +48,7 @@ LEAST_SWEEPS = 4
 MANY_CLASSES = 5
 """Classes above which "auto" means Adam: they share the units of a ladder, and the bound of their loss is loose."""
 
-MULTIPLE = 7.0
+MULTIPLE = 5.5
 """How much longer than boosted trees a fit may take, by default."""
 
 
@@ -47,7 +59,7 @@ class Work:
     Attributes:
         solver: "alternating" or "adam".
         models: how many ladders are averaged.
-        stages: of block solves; () for sweeps on all rows, as many as there may be.
+        stages: of block solves; () for Adam.
         seconds: what that is estimated to take on one core; 0 for Adam.
         budget: what it may take.
         reason: why, in a sentence.
@@ -63,8 +75,10 @@ class Work:
     def __str__(self) -> str:
         if self.solver == "adam":
             return f"adam: {self.reason}"
-        steps = [Stage(1.0, SWEEPS)] if not self.stages else self.stages
-        plan = ", then ".join(f"{s.sweeps} sweeps on {s.share:.3g} of the rows" for s in steps)
+        plan = ", then ".join(
+            f"{s.sweeps} sweeps on {s.share:.3g} of the rows" + (" if noise is low" if s.noise_below < 1 else "")
+            for s in self.stages
+        )
         return (
             f"block solves of {self.models} ladders, {plan}; about {self.seconds:.2g} s of {self.budget:.2g} s: "
             f"{self.reason}"
@@ -92,8 +106,8 @@ class Shape:
         return self.sweep_operations(share) / RATE + 2 * (self.order - 1) * OVERHEAD
 
     def seconds(self, stages: tuple[Stage, ...]) -> float:
-        """Of one ladder, in stages; () stands for sweeps on all rows."""
-        return sum(s.sweeps * self.sweep_seconds(s.share) for s in stages or (Stage(1.0, SWEEPS),))
+        """Of one ladder, in stages."""
+        return sum(s.sweeps * self.sweep_seconds(s.share) for s in stages)
 
 
 def usual_seconds(n: int, d: int, outputs: int) -> float:
@@ -122,7 +136,10 @@ def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None
     if solver == "auto" and rows.loss == "softmax" and rows.outputs > MANY_CLASSES:
         return Work("adam", usual, (), 0.0, budget, "many classes need wider ladders than block solves can afford.")
     shape = Shape(n, d, width, order, rows.outputs)
-    found = within_budget(shape, usual, models is not None, budget, max_seconds is not None)
+    full, *others = ways_for(rows)
+    if n < STAGED_ROWS and max_seconds is None and usual * shape.seconds(full[0]) <= 2 * budget:
+        return Work("alternating", usual, full[0], usual * shape.seconds(full[0]), budget, "the table is small.")
+    found = within_budget(shape, usual, models is not None, budget, [full, *others])
     if found is not None:
         return found
     if solver == "auto":
@@ -131,35 +148,46 @@ def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None
     return replace(least, seconds=least.models * shape.seconds(SHORT))
 
 
-def within_budget(shape: Shape, usual: int, fixed: bool, budget: float, strict: bool) -> Work | None:
-    """The first of the ways, from the most accurate to the cheapest, that the budget allows."""
-    if shape.n < STAGED_ROWS and not strict and usual * shape.sweep_seconds() * SWEEPS <= 2 * budget:
-        seconds = usual * shape.seconds(())
-        return Work("alternating", usual, (), seconds, budget, "the table is small.")
+Way = tuple[tuple[Stage, ...], str]
+
+
+def ways_for(rows: Rows) -> list[Way]:
+    """Stages and why they would be chosen, from the most accurate to the cheapest."""
+    numbers = rows.loss == "squared"
+    ways: list[Way] = [
+        (FULL if numbers else (Stage(1.0, CLASS_SWEEPS),), "sweeps on all rows fit into the budget."),
+    ]
+    if len(rows.z) < STAGED_ROWS:
+        return ways
+    if numbers:
+        ways.append((LONG, "first sweeps on fewer rows save time."))
+    times = 1 if numbers else 2
+    for stages, reason in ((LONG[:-1], "first sweeps on fewer rows save time."), (SHORT, "few sweeps save time.")):
+        ways.append((tuple(replace(s, sweeps=times * s.sweeps) for s in stages), reason))
+    return ways
+
+
+def within_budget(shape: Shape, usual: int, fixed: bool, budget: float, ways: list[Way]) -> Work | None:
+    """The first of the ways that the budget allows, with as many ladders as it allows."""
     counts = [usual] if fixed else sorted({usual, max(1, usual // 2), max(1, usual // 4), 1}, reverse=True)
-    ways: list[tuple[tuple[Stage, ...], str]] = [((), "sweeps on all rows fit into the budget.")]
-    if shape.n >= STAGED_ROWS:
-        ways += [(LONG, "first sweeps on fewer rows save time."), (SHORT, "few sweeps save time.")]
     for count in counts:
         for stages, reason in ways:
             seconds = count * shape.seconds(stages)
             if seconds <= budget:
                 return Work("alternating", count, stages, seconds, budget, reason)
-    last = ways[-1][0] or (Stage(1.0, SWEEPS),)
-    fewest = counts[-1]
-    return fewer(shape, fewest, last, budget)
+    return fewer(shape, counts[-1], ways[-1][0], budget)
 
 
 def fewer(shape: Shape, models: int, stages: tuple[Stage, ...], budget: float) -> Work | None:
     """The same stages on as many of the rows, or for as many sweeps, as there is time for."""
     share = 1.0
     while (share := 0.9 * share) * shape.n >= LEAST_ROWS:
-        part = tuple(Stage(share * s.share, s.sweeps) for s in stages)
+        part = tuple(replace(s, share=share * s.share) for s in stages)
         seconds = models * shape.seconds(part)
         if seconds <= budget:
             return Work("alternating", models, part, seconds, budget, "no more rows fit into the budget.")
     sweeps = int(budget / (models * shape.sweep_seconds()))
-    if len(stages) > 1 or sweeps < LEAST_SWEEPS:
+    if shape.n >= STAGED_ROWS or sweeps < LEAST_SWEEPS:
         return None
     seconds = models * sweeps * shape.sweep_seconds()
     only = (Stage(1.0, sweeps),)

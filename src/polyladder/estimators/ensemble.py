@@ -57,9 +57,13 @@ class EnsembleEstimator(TableEstimator):
         -------
         self
         """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Open the jobs of a fit and run them."""
         with draft_of(self, keep_learned=self._continues()) as draft:
             draft._run(draft._open(X, y, sample_weight, {}), "fit")
-        return self
 
     def _run(self, opened: Opened, title: str) -> None:
         """Run the jobs of a fit and keep everything that they found."""

@@ -47,6 +47,9 @@ SELECT_SCORES = 60_000
 ONE_THREAD_ROWS = 20_000
 """Rows up to which a selection is computed on one thread: its matrices are small, and threads wait for each other."""
 
+SELECTION_SWEEPS = 20
+"""Sweeps of the ladders that ``order="auto"`` tries, with steps that are not relaxed."""
+
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
 
@@ -60,24 +63,11 @@ class LadderEstimator(EnsembleEstimator):
     usual_order: int = 6
     """The order of ladders that are not selected: by gradient steps, on sparse rows, in `BatchedGridSearchCV`."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to a table.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n, d)
-            Sparse rows stay sparse, and are scaled without being centered; they need gradient steps.
-        y : array-like of shape (n,), or (n, m) for regression on several targets
-        sample_weight : array-like of shape (n,), default=None
-            Whole numbers, up to a mean of 10, count as repetitions of the rows. Of all other weights only the ratios
-            matter.
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Select where the order is left open; else fit as every ensemble does."""
         if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
-            return super().fit(X, y, sample_weight)
+            super()._fit(X, y, sample_weight)
+            return
         with draft_of(self) as draft:
             draft._check_parameters()
             table, values, weight = draft._read_training(X, y, sample_weight)
@@ -89,7 +79,6 @@ class LadderEstimator(EnsembleEstimator):
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
             else:
                 draft._select(*rows, target)
-        return self
 
     def _select(self, table: Table, values: Array, weight: Array, target: Any) -> None:
         """Choose features, orders and ridges on rows left out, and keep the weighted sum."""
@@ -97,7 +86,7 @@ class LadderEstimator(EnsembleEstimator):
         ladders = LadderSettings(
             width=10 if self.width == "auto" else int(self.width),
             per_fold=effort.fold_ladders if self.n_estimators == "auto" else int(self.n_estimators),
-            sweeps=SWEEPS if self.max_iter == "auto" else int(self.max_iter),
+            sweeps=SELECTION_SWEEPS if self.max_iter == "auto" else int(self.max_iter),
             tolerance=float(self.tol),
             alpha=self.alpha,
             seeds=lambda count: seeds_from(seed, count),
@@ -152,7 +141,8 @@ class LadderEstimator(EnsembleEstimator):
         self
         """
         if "members_" not in vars(self):
-            return super().fit(X, y, sample_weight)
+            super()._fit(X, y, sample_weight)
+            return self
         if "selection_" in vars(self):
             with draft_of(self, keep_learned=True) as draft:
                 draft._check_parameters()
@@ -320,10 +310,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Hold predictions to the range of the training targets, widened by a tenth on both sides. Turn it off for the
         pure polynomial.
     max_iter : int or "auto", default="auto"
-        Sweeps (20), or epochs of Adam (at least 40 and about 4,000 steps).
+        Sweeps (7, and 14 more where there is little noise), or epochs of Adam (at least 40 and about 4,000 steps).
     max_seconds : float > 0 or None, default=None
         About how long a fit on one core may take. The ladders, the sweeps and the rows of the first sweeps are chosen
-        by an estimate of their cost, before anything is fitted. None allows about 7 times what boosted trees take.
+        by an estimate of their cost, before anything is fitted. None allows about 5 times what boosted trees take.
         ``n_estimators`` and ``max_iter``, where they are given, stay as they are.
     tol : float, default=1e-3
         Block solves stop when a sweep lowers the objective by less than this, relatively.

@@ -14,7 +14,7 @@ def check_number(
     estimator: Any, name: str, kind: type, low: float, *names: str, open_low: bool = False, below: float = math.inf
 ) -> None:
     """Refuse a parameter that is neither a number from ``low`` to ``below`` nor one of the names."""
-    value = estimator.get_params(deep=False)[name]
+    value = parameter(estimator, name)
     if isinstance(value, str) and value in names:
         return
     numeric = Integral if kind is int else Real
@@ -24,10 +24,15 @@ def check_number(
         refuse(estimator, name, words + "".join(f" or {other!r}" for other in names))
 
 
+def parameter(estimator: Any, name: str) -> Any:
+    """A parameter by its name. ``get_params`` would inspect the constructor every time, for 0.1 milliseconds."""
+    return getattr(estimator, name)
+
+
 def check_choice(estimator: Any, name: str, choices: Iterable[str]) -> None:
     """Refuse a parameter that is not one of the given names."""
     listed = list(choices)
-    value = estimator.get_params(deep=False)[name]
+    value = parameter(estimator, name)
     if not isinstance(value, str) or value not in listed:
         refuse(estimator, name, f"a str among {{{', '.join(map(repr, listed))}}}")
 

@@ -3,7 +3,7 @@ import torch
 
 from polyladder import fit_alternating, random_start
 from polyladder.training.solves.stages import Stage, fit_in_stages
-from tests.ladders import rows
+from tests.ladders import random_ladder, rows
 
 N = 400
 
@@ -55,3 +55,42 @@ def test_rows_of_weight_zero_are_in_no_part() -> None:
     y[40:] = 1e6
     staged, _ = fit_in_stages(start, x, y, (Stage(0.5, 3), Stage(1.0, 2)), sample_weight=weight)
     assert (staged(x[:40])[0] - y[:40]).abs().max() < 3
+
+
+def test_a_stage_for_little_noise_leaves_the_others_as_they_are() -> None:
+    x = rows(N, 3)
+    y = torch.cat([x[:, :1] * x[:, 1:2], rows(N, 1, seed=3)], 1).sum(1, keepdim=True) / 1.4
+    start = random_start(3, (4, 4), 1, 0, 3)
+    alpha = torch.tensor([1e-6, 1e-6, 1e2], dtype=torch.float64)
+    first, _ = fit_in_stages(start, x, y, (Stage(1.0, 4),), alpha=alpha, tolerance=0.0)
+    noise = (first(x) - y).square().mean((1, 2))
+    limit = noise[:2].max().item() * 1.001
+    assert noise[2] > limit
+    stages = (Stage(1.0, 4), Stage(1.0, 3, noise_below=limit))
+    found, losses = fit_in_stages(start, x, y, stages, alpha=alpha, tolerance=0.0)
+    assert found[2] == first[2]
+    assert losses[:2].isfinite().all()
+    assert losses[2, 4:].isnan().all()
+    whole, _ = fit_in_stages(start[:2], x, y, (Stage(1.0, 7),), alpha=1e-6, tolerance=0.0)
+    torch.testing.assert_close(found[:2](x), whole(x), rtol=1e-6, atol=1e-7)
+    none, losses = fit_in_stages(
+        start, x, y, (Stage(1.0, 4), Stage(1.0, 3, noise_below=0.0)), alpha=1e-6, tolerance=0.0
+    )
+    assert losses.shape == (3, 4)
+    assert none[0] == fit_in_stages(start, x, y, (Stage(1.0, 4),), alpha=1e-6, tolerance=0.0)[0][0]
+
+
+def test_relaxed_sweeps_go_further() -> None:
+    x = rows(N, 3)
+    y = random_ladder(3, (5, 5, 5), 1, seed=5)(x)
+    y = y / y.std()
+    start = random_start(3, (5, 5, 5), 1, 0, 6)
+
+    def log_loss(relaxation: float) -> float:
+        fit = fit_alternating(start, x, y, alpha=1e-6, sweeps=10, tolerance=0.0, relaxation=relaxation)
+        assert (fit.training_loss.diff() <= 1e-12).all()
+        return fit.training_loss[:, -1].log().mean().item()
+
+    assert log_loss(1.6) < log_loss(1.0) - 0.3
+    with pytest.raises(ValueError, match=r"relaxation must be at least 1 and less than 2; got 2"):
+        fit_alternating(start, x, y, relaxation=2.0)

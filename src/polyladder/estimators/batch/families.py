@@ -20,6 +20,9 @@ from polyladder.training.rivals.fit import fit_kernel, fit_machine
 from polyladder.training.solves.alternating import random_start
 from polyladder.training.solves.stages import Stage, fit_in_stages
 
+RELAXATION = 1.6
+"""Steps of block solves go so much further than to a block's minimizer: then half the sweeps do."""
+
 
 class Sizes(NamedTuple):
     """Numbers that a model holds: its weights, and for each row in gradient steps and in exact solves."""
@@ -87,7 +90,7 @@ class Ladders:
     def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
         """Fit ladders block by block."""
         stages = options.pop("stages", ()) or (Stage(1.0, iterations),)
-        polynomial, losses = fit_in_stages(start, x, y, stages, **options)
+        polynomial, losses = fit_in_stages(start, x, y, stages, relaxation=RELAXATION, **options)
         return list(polynomial), losses
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:

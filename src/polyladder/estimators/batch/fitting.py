@@ -149,6 +149,7 @@ def solve_exactly(group: Sequence[Job], progress: Progress) -> list[Fitted]:
         tolerance=first.tolerance,
         progress=lambda _, objective: progress.step(len(plans), objective),
         **({"stages": first.stages} if first.stages else {}),
+        **({"exact_sweeps": 0} if starts else {}),
     )
     return [Fitted(model, finite(curve)) for model, curve in zip(models, losses, strict=True)]
 

@@ -56,6 +56,10 @@ class BlockStep(NamedTuple):
     outputs: Tensor
     determined: Tensor
 
+    def times(self, length: float | Tensor) -> BlockStep:
+        """The step of another length, one number or (B, 1, 1)."""
+        return BlockStep(self.weights * length, self.values * length, self.outputs * length, self.determined)
+
 
 @dataclass(frozen=True, eq=False)
 class BlockRegression:
@@ -126,9 +130,9 @@ def iterative_operations(m: int, k: int, n: int, q: int) -> float:
 
 
 def block_operations(m: int, k: int, n: int, q: int) -> float:
-    """Cost of one block of one ladder: of its solve, and of moving its values, which waits for memory."""
+    """Cost of one block of one ladder: of its solve, and of moving its values and pairs, which waits for memory."""
     direct, iterative = direct_operations(m, k, n, q), iterative_operations(m, k, n, q)
-    return (iterative if iterates(m, k, n, q) else direct) + 8.0 * n * k * (q + 8 * m)
+    return (iterative if iterates(m, k, n, q) else direct) + 8.0 * n * k * (q + 8 * m + 3 * k)
 
 
 def gram_step(block: BlockRegression, estimating: bool, dtype: torch.dtype = torch.float64) -> BlockStep:
@@ -158,7 +162,7 @@ def rounded_step(block: BlockRegression, estimating: bool) -> BlockStep:
     curvature += alpha * step.weights.square().sum((1, 2), keepdim=True)
     length = torch.where(curvature > 0, toward / curvature, 1.0)
     again = ((length - 1).abs() > SINGLE_MISS).flatten().nonzero().squeeze(-1)
-    found = BlockStep(step.weights * length, step.values * length, step.outputs * length, step.determined)
+    found = step.times(length)
     if len(again):
         exact = gram_step(block.select(again), estimating)
         for rounded, better in zip(found, exact, strict=True):

@@ -105,7 +105,7 @@ class DescentOptions:
     """When to stop, and the ridge; `polyladder.fit_alternating` explains them.
 
     With ``alpha="auto"`` the ridge weights are re-estimated in every ``renewal``-th step. Where an earlier fit has
-    estimated them already they start from ``known``, shape (groups, B), and without a warm-up.
+    estimated them already they start from ``known``, shape (groups, B), and without the ``warm_up`` of so many steps.
     """
 
     alpha: Alpha
@@ -116,6 +116,7 @@ class DescentOptions:
     progress: Progress | None = None
     renewal: int = 1
     known: Tensor | None = None
+    warm_up: int = WARM_UP
 
 
 def descend(
@@ -145,7 +146,7 @@ def descend(
     ridge = first_ridge(options.alpha, options.noise_inflation, groups, weight.sum(-1), batch_shape)
     if options.known is not None:
         ridge = replace(ridge, alpha=options.known)
-    warm_up = WARM_UP if auto and options.known is None else 0
+    warm_up = options.warm_up if auto and options.known is None else 0
     objective = Objective(bound, weight, ridge)
     log, active = TrainingLog(count, held_out is not None), torch.arange(count)
     found = [t.clone() for t in models.weights()]

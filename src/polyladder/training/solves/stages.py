@@ -5,14 +5,16 @@ A sweep on few rows moves random weights nearly as far as one on all of them, an
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.training.solves.alternating import fit_alternating
+from polyladder.polynomial.ladder import LadderPolynomial, combine
+from polyladder.training.solves.alternating import EXACT_SWEEPS, fit_alternating
 from polyladder.training.solves.ridge import Alpha
 
 
@@ -23,10 +25,13 @@ class Stage:
     Attributes:
         share: of the rows, at most 1.
         sweeps: at most this many.
+        noise_below: only ladders whose noise, for targets of variance 1, is below this take part. Where there is little
+            noise the error is that of unfinished solves.
     """
 
     share: float
     sweeps: int
+    noise_below: float = math.inf
 
 
 def fit_in_stages(
@@ -37,6 +42,7 @@ def fit_in_stages(
     *,
     alpha: Alpha = "auto",
     sample_weight: Tensor | None = None,
+    exact_sweeps: int = EXACT_SWEEPS,
     **options: Any,
 ) -> tuple[LadderPolynomial, Tensor]:
     """Fit ladders stage by stage, each from where the one before ended, its estimated ridge weights included.
@@ -51,30 +57,57 @@ def fit_in_stages(
         stages: at least one, of growing shares.
         alpha: as in `polyladder.fit_alternating`.
         sample_weight: shape (n,), or None.
-        options: others of `polyladder.fit_alternating`.
+        exact_sweeps: of the first stage.
+        options: others of `polyladder.fit_alternating`, the same for all ladders.
 
     Returns:
-        The ladders, and their regularized losses after each sweep on the rows of its stage, shape (B, sweeps).
+        The ladders, and their regularized losses after each sweep on the rows of its stage, NaN after its last one,
+        shape (B, sweeps).
     """
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
     weight = torch.ones(len(x), dtype=torch.float64) if sample_weight is None else sample_weight
     order = order[weight[order] > 0]  # a part must not consist of rows that do not count
-    polynomial, known, before, losses = start, None, 1.0, []
+    polynomial = start
+    losses: list[Tensor] = []
+    precision: Tensor | None = None  # ridge weights times rows, as they were last estimated
+    noise = torch.zeros(start.batch_shape, dtype=torch.float64, device=start.device)
     for stage in stages:
+        going = torch.arange(len(noise), device=noise.device)
+        if stage.noise_below < math.inf:
+            going = going[noise < stage.noise_below]
+        if not len(going):
+            continue
         whole = stage.share >= 1
         part = slice(None) if whole else order[: max(1, round(stage.share * len(order)))].sort().values
         rows = float(weight[part].sum())
         fit = fit_alternating(
-            polynomial,
+            polynomial[going],
             x[part],
             y[part],
-            alpha=alpha,
+            alpha=alpha[going] if isinstance(alpha, Tensor) and alpha.dim() else alpha,
             sample_weight=None if sample_weight is None else sample_weight[part],
             sweeps=stage.sweeps,
-            known_alpha=known if known is None else known * (before / rows),
+            known_alpha=precision if precision is None else precision[:, going] / rows,
+            exact_sweeps=0 if losses else exact_sweeps,
             **options,
         )
-        polynomial, before = fit.polynomial, rows
-        known = fit.alpha if alpha == "auto" else None
-        losses.append(fit.training_loss)
+        polynomial = put(polynomial, going, fit.polynomial)
+        noise[going] = fit.noise
+        if isinstance(alpha, str):
+            precision = fit.alpha.new_empty(len(fit.alpha), len(noise)) if precision is None else precision
+            precision[:, going] = fit.alpha * rows
+        curve = fit.training_loss.new_full((len(noise), fit.training_loss.shape[-1]), math.nan)
+        curve[going] = fit.training_loss
+        losses.append(curve)
     return polynomial, torch.cat(losses, -1)
+
+
+def put(ladders: LadderPolynomial, at: Tensor, new: LadderPolynomial) -> LadderPolynomial:
+    """The ladders (B,) with those at the given positions replaced."""
+    if len(at) == len(ladders):
+        return new
+
+    def replaced(old_and_new: Sequence[Tensor]) -> Tensor:
+        return old_and_new[0].index_copy(0, at, old_and_new[1])
+
+    return combine(replaced, [ladders, new])

@@ -19,10 +19,14 @@ class Ladders:
 
     Attributes:
         blocks: the weights, and their states at the training rows.
+        relaxation: length of the steps of layers and gates; 1 ends at a block's minimizer.
+        exact: how many sweeps are still to be made with steps of length 1.
         determined: how many weights of each block the data determine, as last counted. Shape (2 L + 1, B).
     """
 
     blocks: Blocks
+    relaxation: float = 1.0
+    exact: int = 0
     determined: Tensor | None = None
 
     @property
@@ -34,7 +38,10 @@ class Ladders:
         """Solve every block once."""
         # Rescaling makes the blocks' penalties equal, estimating their ridge weights makes them differ: once the second
         # has begun, the first would only undo its work.
-        counted = one_sweep(self.blocks, objective, estimating, rescaling=self.determined is None and not estimating)
+        rescaling = self.determined is None and not estimating
+        length = 1.0 if self.exact > 0 else self.relaxation
+        counted = one_sweep(self.blocks, objective, estimating, rescaling, length)
+        self.exact -= 1
         if estimating:
             self.determined = counted
         determined = counted if self.determined is None else self.determined
@@ -58,11 +65,20 @@ class Ladders:
     def select(self, keep: Tensor) -> Ladders:
         """Some of the ladders."""
         counted = None if self.determined is None else self.determined[:, keep]
-        return Ladders(self.blocks.select(keep), counted)
+        return Ladders(self.blocks.select(keep), self.relaxation, self.exact, counted)
 
 
-def one_sweep(blocks: Blocks, objective: Objective, estimating: bool, rescaling: bool = True) -> Tensor:
+def one_sweep(
+    blocks: Blocks, objective: Objective, estimating: bool, rescaling: bool = True, relaxation: float = 1.0
+) -> Tensor:
     """Solve every block once, from the readout down to the first layer, and rescale (`balance`) where that is wanted.
+
+    Args:
+        blocks: of many ladders; they change.
+        objective: to be lowered.
+        estimating: whether to count the weights that the data determine.
+        rescaling: whether to rescale.
+        relaxation: length of the steps of layers and gates, below 2.
 
     Returns:
         If estimating, how many weights of each block the data determine, offsets included; zero otherwise. Shape
@@ -76,10 +92,10 @@ def one_sweep(blocks: Blocks, objective: Objective, estimating: bool, rescaling:
     for l in reversed(range(depth)):
         u, gate = blocks.W[l] @ blocks.below(l), blocks.V[l] @ blocks.x
         gate, determined[depth + l] = solve_layer(
-            blocks, depth + l, slope * u.unsqueeze(1), gate, objective, estimating
+            blocks, depth + l, slope * u.unsqueeze(1), gate, objective, estimating, relaxation
         )
         g = slope * gate.unsqueeze(1)
-        _, determined[l] = solve_layer(blocks, l, g, u, objective, estimating)
+        _, determined[l] = solve_layer(blocks, l, g, u, objective, estimating, relaxation)
         if l:
             slope = blocks.W[l][:, None, :, :-1].mT @ g
     if rescaling:
@@ -104,9 +120,15 @@ def solve_readout(blocks: Blocks, objective: Objective, estimating: bool) -> Ten
 
 
 def solve_layer(
-    blocks: Blocks, block: int, g: Tensor, old: Tensor, objective: Objective, estimating: bool
+    blocks: Blocks,
+    block: int,
+    g: Tensor,
+    old: Tensor,
+    objective: Objective,
+    estimating: bool,
+    relaxation: float = 1.0,
 ) -> tuple[Tensor, Tensor]:
-    """Replace one layer or gate by its exact minimizer and update the outputs; the states are left as they were.
+    """Move one layer or gate to its exact minimizer and update the outputs; the states are left as they were.
 
     Args:
         blocks: with its outputs ``f`` up to date.
@@ -115,6 +137,7 @@ def solve_layer(
         old: the block's present values. Shape (B, k, n).
         objective: of which the block minimizes the quadratic bound.
         estimating: see `one_sweep`.
+        relaxation: how far to go, 1 being the minimizer. The quadratic falls for every length between 0 and 2.
 
     Returns:
         The block's new values, (B, k, n), and how many of its weights the data determine, (B,).
@@ -127,6 +150,8 @@ def solve_layer(
     weight = objective.weight * curvature
     regression = BlockRegression(g, h, theta, response - blocks.f, weight, objective.rows, alpha, doubles)
     step = block_step(regression, estimating)
+    if relaxation != 1.0:
+        step = step.times(relaxation)
     weights[layer] = theta + step.weights
     blocks.f = blocks.f + step.outputs
     return old + step.values, step.determined
