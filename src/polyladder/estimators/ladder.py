@@ -99,7 +99,7 @@ class LadderEstimator(EnsembleEstimator):
     def fit_batches(self, batches: Any) -> Self:
         """Fit to rows that come in batches, of which memory holds one at a time.
 
-        First sweeps are made on a random sample of 200,000 rows, the last two, or ``max_iter``, over all rows: the
+        First sweeps are made on a random sample of 100,000 rows, the last two, or ``max_iter``, over all rows: the
         batches are read once for scales and once for each block of each sweep, 2 (order - 1) + 1 times.
 
         Parameters

@@ -25,7 +25,7 @@ from polyladder.tables.whole_features import Summarize, Summary, features_of, pa
 from polyladder.training.partitions.fit import fit_partitions
 from polyladder.training.solves.alternating import AlternatingFit, fit_alternating, random_start
 
-SAMPLE_ROWS = 200_000
+SAMPLE_ROWS = 100_000
 """Rows of the sample that the first sweeps are made on."""
 
 SAMPLE_SWEEPS = 12

@@ -37,7 +37,8 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
     scoring, refit, cv, verbose, error_score, return_train_score
         As in ``GridSearchCV``.
     n_jobs, pre_dispatch
-        Without effect: the batch takes the place of processes.
+        Without effect: the batch takes the place of processes. Within ``joblib.parallel_config(backend="dask")``,
+        ``"ray"`` or ``"loky"`` the batches go to the workers of that engine.
 
     Examples
     --------
