@@ -22,9 +22,11 @@ def workers_elsewhere() -> int:
     from joblib.parallel import get_active_backend
 
     backend, jobs = get_active_backend()
-    if backend.supports_sharedmem or jobs is None:
+    # Threads share their memory; joblib's own default is loky with one process.
+    if getattr(backend, "supports_sharedmem", False):
         return 0
-    return int(backend.effective_n_jobs(jobs))
+    workers = int(backend.effective_n_jobs(backend.default_n_jobs if jobs is None else jobs))
+    return 0 if type(backend).__name__ == "LokyBackend" and workers < 2 else workers
 
 
 def run_elsewhere(tasks: Sequence[Callable[[], T]]) -> list[T]:
@@ -87,11 +89,12 @@ def dask_client(scheduler: str | None, jobs: int) -> Iterator[Any]:
             "The engine dask needs distributed. Install it with pip install 'polyladder[cluster]'."
         ) from error
     if scheduler is not None:
-        with Client(scheduler) as client:
+        with Client(scheduler) as client:  # type: ignore[no-untyped-call]
             yield client
         return
-    cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None)
-    with cluster, Client(cluster) as client:
+    options: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    cluster = LocalCluster(n_workers=jobs, **options)  # type: ignore[no-untyped-call]
+    with cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
         yield client
 
 
