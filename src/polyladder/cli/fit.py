@@ -86,6 +86,7 @@ def fit(
         ),
     ] = None,
     sweeps: Annotated[int, typer.Option(min=1, help="Over all rows of a table that is read in parts.")] = 2,
+    epochs: Annotated[int, typer.Option(min=1, help="Of gradient steps under torchrun, with --solver adam.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the starts.")] = 0,
     report: Annotated[bool, typer.Option("--report", help="Write the page of the model beside it, as HTML.")] = False,
     metrics: Annotated[
@@ -116,9 +117,15 @@ def fit(
         check_place("--metrics", metrics, no_clobber)
     began = monotonic()
     # After the checks: reading the libraries takes a second or two.
+    from polyladder.automatic.fit_processes import under_torchrun
     from polyladder.automatic.fit_table import fit_training_table, read_training_table
     from polyladder.report.page import write_report
 
+    if under_torchrun():
+        if solver != Solver.adam:
+            raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
+        fit_under_torchrun(data, target, task, drop, category, keep, schema, epochs, seed, place, quiet)
+        return
     if data != "-" and in_parts(data, memory):
         asked: dict[str, object] = {
             "--bayesian": bayesian,
@@ -201,6 +208,45 @@ def finish(
         show_result(estimator)
         for label, each, old in zip(("Saved to", "Report:"), places, replaced, strict=False):
             typer.echo(place_words(label, each, old))
+
+
+def fit_under_torchrun(
+    data: str,
+    target: str,
+    task: TaskName | None,
+    drop: list[str] | None,
+    category: list[str] | None,
+    keep: list[str] | None,
+    schema: Path | None,
+    epochs: int,
+    seed: int,
+    place: Path,
+    quiet: bool,
+) -> None:
+    """Fit with the processes that torchrun started; the first of them speaks and writes."""
+    from polyladder.automatic.fit_processes import fit_with_processes, process_group
+    from polyladder.automatic.fit_table import read_training_table
+    from polyladder.models.processes import process_number
+
+    with process_group():
+        first = process_number() == 0
+        with progress(first and not quiet) as shown:
+            table = read_training_table(
+                data,
+                target,
+                task=task.value if task else None,
+                drop=tuple(drop or ()),
+                category=tuple(category or ()),
+                keep=tuple(keep or ()),
+                schema=schema,
+                say=shown.say,
+            )
+            part = place.with_name(place.name + ".part")
+            estimator = fit_with_processes(table, epochs=epochs, seed=seed, checkpoint=part, say=shown.say)
+            if first:
+                estimator.save(place)
+    if first:
+        finish(estimator, [place], [False], None, False, quiet)
 
 
 def in_parts(data: str, memory: float | None) -> bool:

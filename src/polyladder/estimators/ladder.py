@@ -130,6 +130,18 @@ class LadderEstimator(EnsembleEstimator):
         self._adopt(prepared)
         self.solver_, self.loss_curve_ = "alternating", []
 
+    def read_parts(self, X: Any, y: Any) -> Rows:
+        """Learn features and target of rows in memory, and code them, for a fit that is made elsewhere."""
+        self._check_parameters()
+        prepared = self._prepare(X, y, None)
+        self.open_parts(prepared)
+        self.solver_ = self.solver
+        return prepared.rows
+
+    def support_rows(self, rows: Rows) -> None:
+        """Learn how well rows support predictions, for `trust`."""
+        self.support_: Support = support(self.members_, rows, None)
+
     def adopt_parts(self, ladders: LadderPolynomial, curve: list[float]) -> None:
         """Take over ladders that were fitted to rows in parts, and their losses so far."""
         self.members_: LadderPolynomial = ladders
@@ -156,7 +168,7 @@ class LadderEstimator(EnsembleEstimator):
         self.members_ = sharing(chosen.members)
         self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
-        self.support_: Support = support(self.members_, chosen.rows, None)
+        self.support_ = support(self.members_, chosen.rows, None)
         self.selection_: Selection = chosen.selection
         self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
 

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.support import support
 from polyladder.estimators.table_estimator import Prepared
 from polyladder.estimators.targets import NumberTarget, Target
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -241,6 +240,6 @@ def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tup
     framed = not all(name == f"x{i}" for i, name in enumerate(names))
     draft.open_parts(Prepared(known, features, target, len(names), np.array(names, dtype=object) if framed else None))
     draft.adopt_parts(fit.polynomial, [float(fit.training_loss.nan_to_num(0).mean(0)[-1])])
-    draft.support_ = support(draft.members_, known, None)
+    draft.support_rows(known)
     # A ridge weight is a prior precision divided by the number of rows.
     return draft, Sweeping(fit.polynomial, fit.alpha * (len(z) / summary.rows), 0)
