@@ -64,3 +64,13 @@ def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
         spread = search.fit(X, y).cv_results_["mean_test_score"]
     assert values(there) == values(here)
     np.testing.assert_allclose(spread, alone, rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_ray_gives_the_same_table(tmp_path):
+    pytest.importorskip("ray", reason="ray is not installed: sweeps on ray are NOT tested here")
+    here, there = Store(tmp_path / "here"), Store(tmp_path / "there")
+    run(small(), here)
+    with engine_of("ray", jobs=2) as jobs:
+        run(small(), there, jobs=jobs)
+    assert values(there) == values(here)
