@@ -81,3 +81,20 @@ def test_order_is_chosen_on_the_sample():
     model = LPNNRegressor(width=4, n_estimators=1, max_iter=1, random_state=0).fit_batches([(X, y)])
     assert 2 <= model.order_ <= 5
     assert model.score(X, y) > 0.95
+
+
+def test_parts_of_dask_ml_are_learned_one_after_another():
+    wrappers = pytest.importorskip(
+        "dask_ml.wrappers", reason="dask-ml is not installed: Incremental is NOT tested here"
+    )
+    import dask.array as da
+
+    X, y = rows()
+    settings = {"order": 3, "width": 5, "n_estimators": 1, "max_iter": 5, "random_state": 0}
+    wrapped = wrappers.Incremental(LPNNRegressor(**settings), shuffle_blocks=False)
+    parts = da.from_array(X, (300, -1))
+    wrapped.fit(parts, da.from_array(y, 300))
+    by_hand = LPNNRegressor(**settings)
+    for X_part, y_part in Batches(X, y, 300):
+        by_hand.partial_fit(X_part, y_part)
+    np.testing.assert_allclose(wrapped.predict(parts).compute(), by_hand.predict(X))
