@@ -8,7 +8,8 @@ Each measurement is one line of results/scaling.jsonl; those that are there alre
     python benchmarks/scaling.py messages        what a task and a kilobyte cost on dask
     python benchmarks/scaling.py equal           the error of a fit in parts beside that of the same fit in memory
     python benchmarks/scaling.py rivals [ROWS]   HistGradientBoosting in memory, XGBoost from external memory
-    python benchmarks/scaling.py model           fit the cost model and print its predictions
+    python benchmarks/scaling.py model           fit the cost model and print tables and predictions
+    python benchmarks/scaling.py page            write them into docs/scaling.md
 
 Files of rows are made in the folder SCALING_DATA (by default ./scaling_data) and kept.
 """
@@ -16,11 +17,13 @@ Files of rows are made in the folder SCALING_DATA (by default ./scaling_data) an
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from functools import partial
 from operator import add
 from pathlib import Path
@@ -32,6 +35,7 @@ from benchmarks.record import RESULTS, record
 
 COLUMNS, ORDER, WIDTH, MODELS = 20, 4, 12, 2
 FOLDER = Path(os.environ.get("SCALING_DATA", "scaling_data"))
+PART_ROWS = 1_000_000
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000)
 
 
@@ -121,7 +125,8 @@ def one_sweep(n: int) -> dict:
 
 def in_process(function: str, *arguments: object) -> dict:
     code = f"import json; from benchmarks import scaling as s; print(json.dumps(s.{function}(*{arguments!r})))"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -221,13 +226,9 @@ def boosted(n: int) -> dict:
     model = HistGradientBoostingRegressor().fit(X, y)
     seconds = time.perf_counter() - began
     X, y = rows_of(np.random.default_rng(99), 100_000)
+    error = float(np.sqrt(np.mean((model.predict(X) - y) ** 2)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {
-        "rows": n,
-        "seconds": seconds,
-        "rmse": float(np.sqrt(np.mean((model.predict(X) - y) ** 2))),
-        "peak_mib": peak,
-    }
+    return {"rows": n, "seconds": seconds, "rmse": error, "peak_mib": peak}
 
 
 def external(n: int) -> dict:
@@ -268,38 +269,106 @@ def pass_operations(n: float) -> float:
     return n * MODELS * blocks / (2 * (ORDER - 1) + 2)
 
 
-def fit_model() -> None:
-    """Seconds of a pass = reading * bytes / workers + computing * operations / workers + task * parts + moved bytes."""
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of a byte read, an operation, a task and a byte moved."""
+
+    reading: float
+    computing: float
+    task: float
+    moved: float
+
+    def terms(self, workers: int, n: int) -> tuple[float, float, float, float]:
+        """Seconds of one pass: reading, computing, tasks, sums."""
+        p, share = WIDTH * (COLUMNS + 1), n / workers
+        parts = max(workers, n // PART_ROWS)
+        # Results are joined eight at a time: what waits is one join of each level.
+        levels = max(1, math.ceil(math.log(max(parts, 2), 8)))
+        sums = self.moved * 8 * levels * MODELS * p * (p + 1) * 8
+        read = self.reading * share * (COLUMNS + 1) * 8
+        return read, self.computing * pass_operations(share), self.task * parts, sums
+
+
+def fitted_cost(found: dict[str, dict]) -> Cost:
     from scipy.optimize import nnls
 
-    found = known()
-    rows = [f for k, f in found.items() if k.startswith("rows ")]
+    if not {"rows 1000000", "messages 1000 1", "messages 200 60000"} <= set(found):
+        sys.exit("Run `rows` and `messages` first.")
     # Large tables only: below, a pass is the start of its threads.
-    big = [f for f in rows if f["rows"] >= 100_000] or rows
-    bytes_of = [f["rows"] * (COLUMNS + 1) * 8 for f in big]
-    reading = float(np.mean([f["read"] / b for f, b in zip(big, bytes_of, strict=True)]))
-    left = [f["sweep"] / f["passes"] - f["read"] for f in big]
-    computing = float(nnls(np.array([[pass_operations(f["rows"])] for f in big]), np.array(left))[0][0])
+    big = [f for k, f in found.items() if k.startswith("rows ") and f["rows"] >= 100_000]
+    bytes_of = np.array([f["rows"] * (COLUMNS + 1) * 8 for f in big])
+    reading = float(nnls(bytes_of[:, None], np.array([f["read"] for f in big]))[0][0])
+    left = np.array([f["sweep"] / f["passes"] for f in big]) - reading * bytes_of
+    computing = float(nnls(np.array([[pass_operations(f["rows"])] for f in big]), left)[0][0])
     told = [f for k, f in found.items() if k.startswith("messages ")]
     matrix = np.array([[f["tasks"], f["tasks"] * f["numbers"] * 8] for f in told])
     task, moved = nnls(matrix, np.array([f["seconds"] for f in told]))[0]
-    print(f"reading {1e-9 / reading:.2f} GB/s, computing {1e-9 / computing:.1f} G operations/s,")
-    print(f"a task {1e3 * task:.2f} ms, moving {1e-6 / max(moved, 1e-15):.0f} MB/s")
-    p = WIDTH * (COLUMNS + 1)
+    return Cost(reading, computing, float(task), float(moved))
+
+
+def page() -> str:
+    """The measured part of docs/scaling.md, from what is stored."""
+    found = known()
+    cost = fitted_cost(found)
+    lines = [
+        "| rows | a pass that only reads | one sweep (8 passes) | rows/s in a pass | peak memory |",
+        "|---|---|---|---|---|",
+    ]
+    for n in ROWS:
+        if f := found.get(f"rows {n}"):
+            rate = n * f["passes"] / f["sweep"]
+            lines.append(f"| {n:,} | {f['read']:.2f} s | {f['sweep']:.1f} s | {rate:,.0f} | {f['peak_mib']:.0f} MiB |")
+    lines += ["", "| ladders at once | seconds of a sweep | ms per ladder |", "|---|---|---|"]
+    for k, f in found.items():
+        if k.startswith("models "):
+            lines.append(f"| {f['models']:,} | {f['seconds']:.3f} | {1e3 * f['seconds'] / f['models']:.2f} |")
+    if "workers 2" in found:
+        lines += ["", "| a search of 24 fits | seconds |", "|---|---|"]
+    for k, f in found.items():
+        if k.startswith("workers "):
+            where = f"{f['workers']} dask worker(s)" if f["workers"] else "without an engine, one thread"
+            lines.append(f"| {where} | {f['seconds']:.2f} |")
+    if f := found.get("equal 200000"):
+        apart = abs(f["parts_rmse"] - f["memory_rmse"])
+        lines += [
+            "",
+            f"Error in parts and in memory on 200,000 rows: {f['parts_rmse']:.9f} and {f['memory_rmse']:.9f},",
+        ]
+        lines.append(f"{apart:.1e} apart; {f['parts_seconds']:.1f} s and {f['memory_seconds']:.1f} s for two sweeps.")
+    names = {"boosted": "HistGradientBoosting, in memory", "external": "XGBoost, external memory"}
+    rivals = [(names[k.split()[0]], f) for k, f in found.items() if k.split()[0] in names]
+    if rivals:
+        lines += [
+            "",
+            "| rival, 100 rounds, one thread | rows | seconds | error | peak memory |",
+            "|---|---|---|---|---|",
+        ]
+        for name, f in rivals:
+            cells = f"{f['rows']:,} | {f['seconds']:.0f} | {f['rmse']:.3f} | {f['peak_mib']:.0f} MiB"
+            lines.append(f"| {name} | {cells} |")
+    lines += [
+        "",
+        f"Fitted to these: a worker reads {1e-9 / cost.reading:.2f} GB/s, does {1e-9 / cost.computing:.1f} G operations/s;",
+        f"{1e3 * cost.task:.1f} ms for the tasks of a part, {1e-6 / max(cost.moved, 1e-15):.0f} MB/s for moving sums.",
+        "",
+        "| workers | rows | read | compute | tasks | sums | a pass | two sweeps |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for workers, n in ((1, 10**7), (2, 10**7), (100, 10**9), (100, 10**10), (1000, 10**10)):
-        share = n / workers
-        parts = max(workers, n // 10**6)
-        read = reading * share * (COLUMNS + 1) * 8
-        compute = computing * pass_operations(share)
-        tasks, sums = task * parts, moved * workers * MODELS * p * (p + 1) * 8
-        seconds = read + compute + tasks + sums
-        print(
-            f"{workers:>5} workers, {n:.0e} rows: a pass {seconds:8.1f} s (read {read:.1f}, compute {compute:.1f}, "
-            f"tasks {tasks:.1f}, sums {sums:.2f}); 2 sweeps {(2 * (2 * ORDER - 1) + 1) * seconds / 60:.0f} min"
+        terms = cost.terms(workers, n)
+        cells = " | ".join(f"{t:.1f} s" for t in (*terms, sum(terms)))
+        lines.append(
+            f"| {workers:,} | {n:.0e} | {cells} | {2 * 2 * ORDER * sum(terms) / 60:.0f} min |".replace("e+", "e")
         )
-    for f in big:
-        said = reading * f["rows"] * (COLUMNS + 1) * 8 + computing * pass_operations(f["rows"])
-        print(f"{f['rows']:>10,} rows: a pass took {f['sweep'] / f['passes']:.2f} s, the model says {said:.2f} s")
+    return "\n".join(lines)
+
+
+def write_page() -> None:
+    place = Path(__file__).parent.parent / "docs" / "scaling.md"
+    text = place.read_text()
+    head, rest = text.split("<!-- measured -->")
+    tail = rest.split("<!-- end of measured -->")[1]
+    place.write_text(f"{head}<!-- measured -->\n\n{page()}\n\n<!-- end of measured -->{tail}")
 
 
 def main(what: str, *more: str) -> None:
@@ -323,7 +392,9 @@ def main(what: str, *more: str) -> None:
             once(f"boosted {n}", partial(in_process, "boosted", n))
             once(f"external {n}", partial(in_process, "external", n))
     elif what == "model":
-        fit_model()
+        print(page())
+    elif what == "page":
+        write_page()
     else:
         sys.exit(__doc__)
 

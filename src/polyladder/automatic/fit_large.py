@@ -107,7 +107,7 @@ def fit_large_table(
     """Fit a ladder to a table that need not fit into memory.
 
     A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
-    draws the sample for the first sweeps; each sweep over all rows then takes 2 (order - 1) + 1 passes. At most
+    draws the sample for the first sweeps; each sweep over all rows then takes 2 order passes. At most
     100,000 rows are held out, and never fitted.
 
     Parameters

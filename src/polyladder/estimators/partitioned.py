@@ -175,7 +175,7 @@ def fit_in_parts(
     """Fit `LPNNRegressor` or `LPNNClassifier` to rows in parts.
 
     One pass learns scales, ranges, categories and a random sample; the sample chooses the order, where that is "auto",
-    and makes the first sweeps; ``sweeps`` more go over all rows, with 2 (order - 1) + 1 passes each and one before.
+    and makes the first sweeps; ``sweeps`` more go over all rows, with 2 order passes each.
 
     Args:
         estimator: with the parameters to fit by; its ``max_iter`` is the number of sweeps over all rows, if given.
