@@ -348,7 +348,8 @@ def page() -> str:
             lines.append(f"| {name} | {cells} |")
     lines += [
         "",
-        f"Fitted to these: a worker reads {1e-9 / cost.reading:.2f} GB/s, does {1e-9 / cost.computing:.1f} G operations/s;",
+        f"Fitted to these: a worker reads {1e-9 / cost.reading:.2f} GB/s and does",
+        f"{1e-9 / cost.computing:.1f} G operations/s;",
         f"{1e3 * cost.task:.1f} ms for the tasks of a part, {1e-6 / max(cost.moved, 1e-15):.0f} MB/s for moving sums.",
         "",
         "| workers | rows | read | compute | tasks | sums | a pass | two sweeps |",
