@@ -13,11 +13,12 @@ from polyladder.tables.columns import ColumnKind, convert
 from polyladder.tables.partitions import Part, row_keys
 from polyladder.tables.table_file import TableFile, open_table
 
-COPIES = 8
-"""How often a fit in memory holds the numbers of a table at its peak: read, converted, scaled, split, with states."""
+COPIES = 40
+"""How often a fit in memory holds the numbers of a table at its peak, the selection included. A rough
+guess: 200,000 rows of 20 columns took 3 GiB, the libraries' half included, which is 75 copies."""
 
-TEXT_BYTES = 6
-"""Bytes of memory that a byte of packed text may become as a number."""
+TEXT_BYTES = 18
+"""Bytes of memory that a byte of text may become so: a number is written in about 18 characters."""
 
 
 def table_files(path: str | Path) -> list[Path]:
