@@ -155,7 +155,7 @@ def sweep_of_settings(workers: int) -> dict:
 
     torch.set_num_threads(1)
     X, y = rows_of(np.random.default_rng(0), 6000)
-    model = LPNNRegressor(order=4, n_estimators=1, max_iter=8, solver="alternating", random_state=0)
+    model = LPNNRegressor(order=4, n_estimators=1, max_iter=24, solver="alternating", random_state=0)
     search = BatchedGridSearchCV(model, {"width": [8, 9, 10, 11], "alpha": [1e-5, 1e-3]}, cv=3, refit=False)
     with engine_of("dask" if workers else None, jobs=max(1, workers)):
         if workers:
