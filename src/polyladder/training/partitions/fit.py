@@ -164,7 +164,7 @@ def fit_partitions(
     known_alpha: Tensor | None = None,
     precision: torch.dtype | None = None,
 ) -> AlternatingFit:
-    """Block solves of rows in parts: the fit of `polyladder.fit_alternating`, up to the order of summation and rounding.
+    """Block solves of rows in parts: the fit of `polyladder.fit_alternating`, up to rounding.
 
     Each block's Gram matrix and right-hand side are summed where the rows lie, and solved here. A pass moves the
     weights to the parts, and p (p + 1) numbers back from each of them for a block of p weights. A fit takes
