@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from polyladder.analysis.moments import GaussianWeights as GaussianWeights
     from polyladder.analysis.moments import output_moments as output_moments
     from polyladder.analysis.tensor_train import tensor_train as tensor_train
+    from polyladder.automatic.fit_large import fit_large_table as fit_large_table
     from polyladder.automatic.fit_table import fit_table as fit_table
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.train import Adam as Adam
     from polyladder.training.gradient.train import train as train
+    from polyladder.training.partitions.fit import fit_partitions as fit_partitions
     from polyladder.training.solves.alternating import fit_alternating as fit_alternating
     from polyladder.training.solves.alternating import random_start as random_start
     from polyladder.training.solves.growth import grow as grow
@@ -119,6 +121,8 @@ _HOME = {
     "effective_sample_size": "predictive.diagnostics",
     "encrypt": "export.encrypted",
     "fit_alternating": "training.solves.alternating",
+    "fit_large_table": "automatic.fit_large",
+    "fit_partitions": "training.partitions.fit",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",
     "formula": "export.formula",

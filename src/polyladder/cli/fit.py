@@ -74,6 +74,17 @@ def fit(
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads to compute on; by default one per core.", show_default=False)
     ] = None,
+    memory: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="GiB that a fit may take; a table that needs more is read in parts, again and again. "
+            "By default half of this machine's.",
+            show_default=False,
+        ),
+    ] = None,
+    sweeps: Annotated[int, typer.Option(min=1, help="Over all rows of a table that is read in parts.")] = 2,
+    epochs: Annotated[int, typer.Option(min=1, help="Of gradient steps under torchrun, with --solver adam.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the starts.")] = 0,
     report: Annotated[bool, typer.Option("--report", help="Write the page of the model beside it, as HTML.")] = False,
     metrics: Annotated[
@@ -94,7 +105,7 @@ def fit(
       zcat rows.csv.gz | polyladder fit - -t label --task classification
       polyladder fit visits.csv -t outcome --group patient --drop notes
     """
-    from polyladder.cli.output import check_place, place_words
+    from polyladder.cli.output import check_place
 
     place = output or Path(f"{'model' if data == '-' else Path(data).name.split('.')[0] or 'model'}.ladder")
     page = place.with_suffix(".html") if report else None
@@ -104,10 +115,47 @@ def fit(
         check_place("--metrics", metrics, no_clobber)
     began = monotonic()
     # After the checks: reading the libraries takes a second or two.
+    from polyladder.automatic.fit_processes import under_torchrun
     from polyladder.automatic.fit_table import fit_training_table, read_training_table
     from polyladder.report.page import write_report
     from polyladder.training.threads import limited
 
+    if under_torchrun():
+        if solver != Solver.adam:
+            raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
+        fit_under_torchrun(data, target, task, drop, category, keep, schema, epochs, seed, place, quiet)
+        return
+    if data != "-" and in_parts(data, memory):
+        asked: dict[str, object] = {
+            "--bayesian": bayesian,
+            "--balance": balance,
+            "--test": test,
+            "--group": group,
+            "--time": time,
+        }
+        asked |= {"--solver adam": solver == Solver.adam, "--time-budget": time_budget, "--report": report}
+        refuse_in_parts(data, [option for option, given in asked.items() if given])
+        from polyladder.automatic.fit_large import fit_large_table
+
+        with progress(not quiet) as shown, limited(threads):
+            estimator = fit_large_table(
+                data,
+                target,
+                task=task.value if task else None,
+                drop=tuple(drop or ()),
+                category=tuple(category or ()),
+                keep=tuple(keep or ()),
+                schema=schema,
+                sweeps=sweeps,
+                compare=not no_compare,
+                seed=seed,
+                checkpoint=place.with_name(place.name + ".part"),
+                say=shown.say,
+                step=shown.step,
+            )
+            estimator.save(place)
+        finish(estimator, [place], replaced, metrics, as_json, quiet)
+        return
     with progress(not quiet) as shown, limited(threads):
         shown.step(f"reading {data}")
         table = read_training_table(
@@ -141,14 +189,85 @@ def fit(
         estimator.save(place)
         if page is not None:
             write_report(estimator, page, table.columns, table.target)
+    finish(estimator, places, replaced, metrics, as_json, quiet)
+
+
+def finish(
+    estimator: Any, places: list[Path], replaced: list[bool], metrics: Path | None, as_json: bool, quiet: bool
+) -> None:
+    """Say what was found, and where it is."""
+    from polyladder.cli.output import place_words
+
     if metrics is not None:
         write_metrics(estimator.card_, metrics)
     if as_json:
-        typer.echo(json.dumps({**estimator.card_, "model": str(place), "report": str(page) if page else None}))
+        page = str(places[1]) if len(places) > 1 else None
+        typer.echo(json.dumps({**estimator.card_, "model": str(places[0]), "report": page}))
     elif not quiet:
         show_result(estimator)
         for label, each, old in zip(("Saved to", "Report:"), places, replaced, strict=False):
             typer.echo(place_words(label, each, old))
+
+
+def fit_under_torchrun(
+    data: str,
+    target: str,
+    task: TaskName | None,
+    drop: list[str] | None,
+    category: list[str] | None,
+    keep: list[str] | None,
+    schema: Path | None,
+    epochs: int,
+    seed: int,
+    place: Path,
+    quiet: bool,
+) -> None:
+    """Fit with the processes that torchrun started; the first of them speaks and writes."""
+    from polyladder.automatic.fit_processes import fit_with_processes, process_group
+    from polyladder.automatic.fit_table import read_training_table
+    from polyladder.models.processes import process_number
+
+    with process_group():
+        first = process_number() == 0
+        with progress(first and not quiet) as shown:
+            table = read_training_table(
+                data,
+                target,
+                task=task.value if task else None,
+                drop=tuple(drop or ()),
+                category=tuple(category or ()),
+                keep=tuple(keep or ()),
+                schema=schema,
+                say=shown.say,
+            )
+            part = place.with_name(place.name + ".part")
+            estimator = fit_with_processes(table, epochs=epochs, seed=seed, checkpoint=part, say=shown.say)
+            if first:
+                estimator.save(place)
+    if first:
+        finish(estimator, [place], [False], None, False, quiet)
+
+
+def in_parts(data: str, memory: float | None) -> bool:
+    """Whether a fit in memory would need more of it than it may; folders are always read in parts."""
+    import os
+
+    from polyladder.tables.file_parts import bytes_in_memory
+
+    if Path(data).is_dir():
+        return True
+    if not Path(data).is_file():
+        return False
+    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 if memory is None else memory * 2**30
+    return bytes_in_memory(data) > limit
+
+
+def refuse_in_parts(data: str, options: list[str]) -> None:
+    """Refuse options that need all rows in memory."""
+    if options:
+        raise ValueError(
+            f"{', '.join(options)} must be left out for {data}, which is read in parts. Raise --memory if it fits."
+        )
 
 
 def write_metrics(card: dict[str, Any], path: Path) -> None:

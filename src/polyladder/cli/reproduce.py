@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from polyladder.experiments.engine.compare import Comparison
     from polyladder.experiments.engine.declare import Declaration
     from polyladder.experiments.engine.store import Store
+
+
+class EngineName(StrEnum):
+    """What runs groups elsewhere."""
+
+    loky = "loky"
+    dask = "dask"
+    ray = "ray"
 
 
 def reproduce(
@@ -30,6 +39,12 @@ def reproduce(
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Groups at a time.")] = 1,
     threads: Annotated[int, typer.Option("--threads", help="Threads of each group.")] = 1,
+    engine: Annotated[
+        EngineName | None, typer.Option("--engine", help="Run groups on loky, dask or ray; --jobs workers, unless ...")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option("--scheduler", help="... of a running dask scheduler or ray cluster: its address.")
+    ] = None,
     store: Annotated[Path | None, typer.Option("--store", help="Folder of results.")] = None,
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="Folder of data sets, instead of that in POLYLADDER_DATA.")
@@ -62,8 +77,11 @@ def reproduce(
             typer.echo(f"{d.name:<{width}} {progress(d, results)}. {d.title}")
         return
     if not (show or markdown):
-        for d, results in zip(declarations, stores, strict=True):
-            run_declaration(d, results, jobs, threads)
+        from polyladder.training.spread import engine_of
+
+        with engine_of(engine.value if engine else None, scheduler, jobs) as at_once:
+            for d, results in zip(declarations, stores, strict=True):
+                run_declaration(d, results, at_once, threads)
     comparisons = [compare(d, results.rows(d.name)) for d, results in zip(declarations, stores, strict=True)]
     if markdown:
         text = "\n".join(page.markdown_section(c) for c in comparisons) if names else page.markdown_page(comparisons)

@@ -47,7 +47,8 @@ class EnsembleEstimator(TableEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n, d)
-            Sparse rows stay sparse, and are scaled without being centered; they need gradient steps.
+            Sparse rows stay sparse, and are scaled without being centered; they need gradient steps. Ladders also take
+            a dask array or data frame, whose parts are computed with where they lie.
         y : array-like of shape (n,), or (n, m) for regression on several targets
         sample_weight : array-like of shape (n,), default=None
             Whole numbers, up to a mean of 10, count as repetitions of the rows. Of all other weights only the ratios

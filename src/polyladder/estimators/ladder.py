@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
+from sklearn.base import is_classifier
 from torch import Tensor
 
 from polyladder.estimators.batch.families import Ladders
@@ -16,6 +17,7 @@ from polyladder.estimators.cost import SWEEPS, work_for
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
+from polyladder.estimators.partitioned import fit_in_parts
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.distinct import distinct_rows
 from polyladder.estimators.selection.effort import EFFORTS
@@ -25,14 +27,16 @@ from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.select import Options, choose_model
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import PREDICT_NUMBERS, ClassPrediction, NumberPrediction, Prepared
-from polyladder.estimators.targets import Array, ClassTarget
+from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.rungs import last_states
 from polyladder.polynomial.sparse import is_sparse, row_parts
 from polyladder.polynomial.widen import widen
+from polyladder.tables.dask_partitions import DaskPartitions, is_dask
 from polyladder.tables.features import KINDS
+from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
 from polyladder.tables.table import Table
 from polyladder.training.threads import limited
@@ -64,7 +68,11 @@ class LadderEstimator(EnsembleEstimator):
     """The order of ladders that are not selected: by gradient steps, on sparse rows, in `BatchedGridSearchCV`."""
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Select where the order is left open; else fit as every ensemble does."""
+        """In parts where the rows lie in parts; select where the order is left open; else as every ensemble."""
+        if is_dask(X):
+            self._check_parameters()
+            fit_in_parts(self, DaskPartitions(X, y, sample_weight))
+            return
         if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
             super()._fit(X, y, sample_weight)
             return
@@ -79,6 +87,58 @@ class LadderEstimator(EnsembleEstimator):
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
             else:
                 draft._select(*rows, target)
+
+    def fit_batches(self, batches: Any) -> Self:
+        """Fit to rows that come in batches, of which memory holds one at a time.
+
+        First sweeps are made on a random sample of 100,000 rows, the last two, or ``max_iter``, over all rows: the
+        batches are read once for scales, and 2 order times for each sweep over all rows.
+
+        Parameters
+        ----------
+        batches : iterable
+            Gives the same tuples (X, y) or (X, y, weight) whenever it is iterated over; X as in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        fitted: Self = fit_in_parts(self, LocalPartitions(batches))
+        return fitted
+
+    @property
+    def kind_of_target(self) -> type[NumberTarget | ClassTarget]:
+        """The class of targets that it predicts."""
+        return ClassTarget if is_classifier(self) else NumberTarget
+
+    @property
+    def part_features(self) -> str:
+        """The features of rows in parts, where none are compared."""
+        return "standard" if self.features == "auto" else str(self.features)
+
+    def open_parts(self, prepared: Prepared) -> None:
+        """Take over what was learned of rows in parts, before anything is fitted."""
+        self._adopt(prepared)
+        self.solver_, self.loss_curve_ = "alternating", []
+
+    def read_parts(self, X: Any, y: Any) -> Rows:
+        """Learn features and target of rows in memory, and code them, for a fit that is made elsewhere."""
+        self._check_parameters()
+        prepared = self._prepare(X, y, None)
+        self.open_parts(prepared)
+        self.solver_ = self.solver
+        return prepared.rows
+
+    def support_rows(self, rows: Rows) -> None:
+        """Learn how well rows support predictions, for `trust`."""
+        self.support_: Support = support(self.members_, rows, None)
+
+    def adopt_parts(self, ladders: LadderPolynomial, curve: list[float]) -> None:
+        """Take over ladders that were fitted to rows in parts, and their losses so far."""
+        self.members_: LadderPolynomial = ladders
+        self.polynomial_: LadderPolynomial = self.target_.in_units(widen(ladders))
+        self.order_, self.loss_curve_, self.n_iter_ = self.polynomial_.order, curve, len(curve)
 
     def _select(self, table: Table, values: Array, weight: Array, target: Any) -> None:
         """Choose features, orders and ridges on rows left out, and keep the weighted sum."""
@@ -98,10 +158,10 @@ class LadderEstimator(EnsembleEstimator):
             chosen = choose_model(table, values, weight, target, options)
         names = vars(self).get("feature_names_in_")
         self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
-        self.members_: LadderPolynomial = sharing(chosen.members)
-        self.polynomial_: LadderPolynomial = sharing(chosen.target.in_units(chosen.polynomial))
+        self.members_ = sharing(chosen.members)
+        self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
-        self.support_: Support = support(self.members_, chosen.rows, None)
+        self.support_ = support(self.members_, chosen.rows, None)
         self.selection_: Selection = chosen.selection
         self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
 

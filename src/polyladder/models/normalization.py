@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from polyladder.models.processes import process_count, sum_over_processes
+
 
 class BatchNorm(nn.Module):
     r"""Batch norm with statistics of its own for every unit of every model.
@@ -47,6 +49,8 @@ class BatchNorm(nn.Module):
                 f"Batch norm must see at least 2 rows in train mode; got {h.shape[-1]}. "
                 "Call .eval() or drop the last batch."
             )
+        if self.training and process_count() > 1:
+            return self.normalized_over_processes(h)
         # Each unit of each model is a channel of one image: PyTorch's fused kernel then does them all in one call.
         y = F.batch_norm(
             h.reshape(1, -1, h.shape[-1]),
@@ -59,6 +63,21 @@ class BatchNorm(nn.Module):
             self.eps,
         )
         return y.reshape(h.shape)
+
+    def normalized_over_processes(self, h: Tensor) -> Tensor:
+        """The same in train mode, with the statistics of the rows of all processes, which may have unequally many."""
+        units = h.reshape(-1, h.shape[-1])
+        sums = torch.cat([units.sum(-1), units.new_tensor([units.shape[-1]])])
+        sums = sum_over_processes(sums)
+        count = sums[-1]
+        mean = sums[:-1] / count
+        centered = units - mean.unsqueeze(-1)
+        variance = sum_over_processes(centered.square().sum(-1)) / count
+        with torch.no_grad():
+            self.mean.view(-1).lerp_(mean, self.momentum)
+            self.variance.view(-1).lerp_(variance * count / (count - 1), self.momentum)
+        scale = self.gamma.view(-1) / (variance + self.eps).sqrt()
+        return (centered * scale.unsqueeze(-1) + self.beta.view(-1, 1)).reshape(h.shape)
 
     def affine(self) -> tuple[Tensor, Tensor]:
         """The (scale, shift) that ``eval`` mode applies: h-bar = scale * h + shift. Shapes (*batch_shape, k)."""

@@ -22,6 +22,7 @@ from polyladder.models.unmerge import unmerge
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.gradient.train import Adam, train
 from polyladder.training.interrupt import run_until
+from polyladder.training.spread import run_elsewhere, workers_elsewhere
 
 SMALL_TABLE = 500
 """Rows up to which gradient training runs in float64."""
@@ -59,21 +60,25 @@ def fit_jobs(jobs: Sequence[Job], progress: Progress) -> list[Fitted]:
         groups.setdefault(same, []).append(i)
     fitted: dict[int, Fitted] = {}
     solves: list[tuple[list[int], Callable[[], list[Fitted]]]] = []
+    silent = Progress(False, "")
     with progress.of(sum(job.plan.iterations for job in jobs)):
         # Threads take turns to start their operations, so few large programs beat many small ones: only the groups that
         # would leave a core idle are divided among the cores.
-        threads = torch.get_num_threads()
+        elsewhere = workers_elsewhere()
+        threads = elsewhere or torch.get_num_threads()
         whole = len(groups) - len(groups) % threads
         for g, members in enumerate(groups.values()):
             size = models_at_once([jobs[i] for i in members], 1 if g < whole else threads)
             for k in range(0, len(members), size):
                 part = members[k : k + size]
                 group = [jobs[i] for i in part]
-                if group[0].plan.solver == "alternating":
-                    solves.append((part, partial(solve_exactly, group, progress)))
+                if group[0].plan.solver == "alternating" or elsewhere:
+                    fit = solve_exactly if group[0].plan.solver == "alternating" else train_by_gradient
+                    solves.append((part, partial(fit, group, silent if elsewhere else progress)))
                 else:
                     fitted |= zip(part, train_by_gradient(group, progress), strict=True)
-        for (part, _), results in zip(solves, on_all_cores([task for _, task in solves]), strict=True):
+        tasks = [task for _, task in solves]
+        for (part, _), results in zip(solves, run_elsewhere(tasks) if elsewhere else on_all_cores(tasks), strict=True):
             fitted |= zip(part, results, strict=True)
     return [fitted[i] for i in range(len(jobs))]
 

@@ -6,6 +6,7 @@ import time
 from typing import Any, Self
 
 import numpy as np
+from joblib import parallel_config
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
@@ -37,7 +38,8 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
     scoring, refit, cv, verbose, error_score, return_train_score
         As in ``GridSearchCV``.
     n_jobs, pre_dispatch
-        Without effect: the batch takes the place of processes.
+        Without effect: the batch takes the place of processes. Within ``joblib.parallel_config(backend="dask")``,
+        ``"ray"`` or ``"loky"`` the batches go to the workers of that engine.
 
     Examples
     --------
@@ -95,7 +97,8 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
             error_score=self.error_score,
             return_train_score=self.return_train_score,
         )
-        with config_context(enable_metadata_routing=False):
+        # The scores take milliseconds here; on an engine's workers every one of them would wait for all the models.
+        with config_context(enable_metadata_routing=False), parallel_config(backend="sequential"):
             search.fit(X, y, rows=numbers, **params)
         self.cv_results_ = results(search.cv_results_)
         self.n_splits_, self.multimetric_ = search.n_splits_, search.multimetric_

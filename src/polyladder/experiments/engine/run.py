@@ -69,14 +69,31 @@ def cost_of_column(d: Declaration, column: Column, store: Store) -> float:
 def executed(groups: Iterable[Group], jobs: int, threads: int) -> Iterator[tuple[Group, list[Row]]]:
     """Groups and their rows, as they are finished."""
     # joblib's, with scikit-learn's settings carried over to the workers.
+    from joblib import effective_n_jobs
     from sklearn.utils.parallel import Parallel, delayed
 
     # A list, so that rows that are stored while groups run do not change which groups there are.
     waiting = list(groups)
-    if waiting:
+    if not waiting:
+        return
+    if hands_over_one_by_one():
         yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
             delayed(run_group)(group, threads) for group in waiting
         )
+        return
+    # What is finished can be stored only after a whole round: as many groups as there are workers.
+    with Parallel(n_jobs=jobs) as parallel:
+        size = effective_n_jobs(jobs)
+        for first in range(0, len(waiting), size):
+            yield from parallel(delayed(run_group)(group, threads) for group in waiting[first : first + size])
+
+
+def hands_over_one_by_one() -> bool:
+    """Whether joblib's present backend gives results as they come; that of ray does not."""
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    return bool(backend.supports_return_generator)
 
 
 def run_group(group: Group, threads: int = 1) -> tuple[Group, list[Row]]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
 
 from polyladder.models.batched import BatchedModule
+from polyladder.models.processes import process_count, process_number, sum_over_processes
 from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.training.gradient.adam import BatchedAdam
 from polyladder.training.gradient.data import TrainingData
@@ -69,6 +71,8 @@ class ModelBatch:
         self.buffers = list(by_model(net, dict(net.named_buffers())).values())
         self.kept_buffers = [torch.empty_like(t) for t in self.buffers]
         self.adam = BatchedAdam([p.detach().view(len(self.members), -1) for p in self.trained])
+        # Averages the gradients of all processes while they are computed.
+        self.outputs = net if process_count() == 1 else DistributedDataParallel(net)
         self.validation = None if data.validation is None else ValidationRows.of(data)
 
     def part(self, models: Tensor) -> ModelBatch:
@@ -112,7 +116,9 @@ class ModelBatch:
         Returns:
             The losses before the step and which models are finite. Shapes (B,).
         """
-        data, settings = self.data, self.settings
+        data, settings, whole = self.data, self.settings, batch.shape[-1]
+        # Every process has the same batch, and computes its own share of it.
+        batch = batch[:, process_number() :: process_count()].contiguous()
         for kept, buffer in zip(self.kept_buffers, self.buffers, strict=True):
             kept.copy_(buffer)
         self.net.zero_grad(set_to_none=True)
@@ -120,15 +126,16 @@ class ModelBatch:
         x = take_rows(data.x, picked)
         x = x if is_sparse(x) else x.view(*shape, -1)
         target = data.target.index_select(0, picked).view(*shape, *data.target.shape[1:])
-        by_row = row_losses(data.loss, self.net(x), target).view(batch.shape)
+        by_row = row_losses(data.loss, self.outputs(x), target).view(batch.shape)
         if data.weight is not None:
             # Divided by the mean weight of the model's rows, not of the batch's: the gradient of a batch is then
             # unbiased, and a batch of rows that weigh nothing is no division by zero.
             by_row = by_row * (data.weight[batch] / settings.mean_weight.to(x.dtype).unsqueeze(-1))
-        losses = by_row.mean(-1)
+        losses = by_row.mean(-1) if process_count() == 1 else by_row.sum(-1) * (process_count() / whole)
         # Sum over models, mean within one: a mean over models would shrink every model's gradient by the number of
         # its neighbors, and with it the meaning of the L2 weight and of the clipping norm.
         losses.sum().backward()  # type: ignore[no-untyped-call]
+        losses = sum_over_processes(losses.detach()) / process_count()
         gradients = [gradient(p).view(len(active), -1) for p in self.trained]
         if bool(settings.l2.any()):
             doubled = (2 * settings.l2).to(x.dtype).unsqueeze(-1)
@@ -149,7 +156,7 @@ class ModelBatch:
                 g.mul_(scale)
         rate = settings.learning_rate * (1 + torch.cos(math.pi * self.adam.steps / settings.decay_steps)) / 2
         self.adam.step(gradients, rate, active)
-        return losses.detach().double(), finite
+        return losses.double(), finite
 
     def validate(self, log: TrainingLog, patience: int | None) -> Tensor:
         """Measure the validation losses, stop models that have run out of patience, tell which are at their best.

@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 import torch
 from torch import Tensor
 
 from polyladder.models.batched import BatchedModule, Seeds, generators, per_model, positive_integer
+from polyladder.training.gradient.checkpoint import read_checkpoint, write_checkpoint
 from polyladder.training.gradient.data import TrainingData, checked_data
 from polyladder.training.gradient.model_batch import ModelBatch, Settings, copy_models
 from polyladder.training.gradient.row_stream import RowStream
@@ -68,8 +70,12 @@ def train(
     seed: Seeds = 0,
     progress: Progress | None = None,
     on_interrupt: Literal["raise", "return"] = "raise",
+    checkpoint: Path | None = None,
 ) -> History:
     """Train every network of a batch by Adam on mini-batches, in place, and leave it in ``eval`` mode.
+
+    Within a process group of ``torch.distributed`` (torchrun) every process computes its share of each mini-batch, with
+    the batch norm of all rows: with dropout off the losses are those of one process, to rounding.
 
     Each model minimizes its own mean loss plus L2 penalty. Nothing it does depends on its neighbors: rows, their
     order, learning rate, clipping, schedule, early stopping and divergence belong to the model, so with dropout off
@@ -100,6 +106,8 @@ def train(
         on_interrupt: a KeyboardInterrupt (Ctrl-C) ends training with the weights so far, or with the best so far where
             there are validation rows. ``"raise"`` passes it on; ``"return"`` returns the history up to there, and
             ``History.interrupted`` says so.
+        checkpoint: a file that holds all that the next epoch depends on, written after each epoch; where there is one
+            already, training goes on from it, also with another number of processes. Not with validation rows.
 
     Returns:
         The history; the networks themselves are trained in place.
@@ -127,11 +135,18 @@ def train(
     models = ModelBatch(net, data, spread_settings(net, data, options, stream), stream)
     log = TrainingLog(len(models.members), validation is not None)
     state = models.state
+    done = 0
+    if checkpoint is not None:
+        if validation is not None:
+            raise ValueError("checkpoint must come without validation rows; got both. Leave one of them out.")
+        done = read_checkpoint(checkpoint, models, log)
     best = {name: t.clone() for name, t in state.items()} if validation is not None else {}
     with repeatable_dropout(streams[0], data.x.device):
         try:
-            for epoch in range(1, options.epochs + 1):
+            for epoch in range(done + 1, options.epochs + 1):
                 models.epoch(log)
+                if checkpoint is not None:
+                    write_checkpoint(checkpoint, epoch, models, log)
                 if validation is not None:
                     improved = models.validate(log, options.patience)
                     copy_models(models.state, improved, best, models.members[improved])

@@ -1,0 +1,254 @@
+"""`fit_large_table`: a table larger than memory to a tested model, a chunk of rows at a time, and resumable."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from polyladder.automatic.budget import Deadline
+from polyladder.automatic.card import HeldOut, Score
+from polyladder.automatic.compare import baselines, scores
+from polyladder.automatic.fit_table import Listener, described
+from polyladder.automatic.metrics import judged
+from polyladder.automatic.training_table import Task, TrainingTable, training_table
+from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
+from polyladder.estimators.partitioned import SAMPLE_ROWS, WHOLE_SWEEPS, Sweeping, fit_in_parts
+from polyladder.polynomial.store import load
+from polyladder.tables.features import count_inputs
+from polyladder.tables.file_parts import FileParts, sampled_file, table_files
+from polyladder.tables.partitions import Coded, LocalPartitions, Part, row_keys
+from polyladder.tables.schema import read_schema
+from polyladder.tables.understand import column_lines
+
+HELD_OUT_ROWS = 100_000
+"""Rows that are held out at most: more would not make an error known better than to three digits."""
+
+RIVAL_ROWS = 100_000
+"""Rows that other models are fitted to; they need them all in memory."""
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """The rows of a part whose keys lie in a range.
+
+    Attributes:
+        low: smallest key.
+        high: keys are smaller than this.
+        seed: of the keys.
+    """
+
+    low: float
+    high: float
+    seed: int
+
+    def __call__(self, part: Part) -> Part:
+        """As a part of its own."""
+        keys = row_keys(part, self.seed)
+        chosen = (keys >= self.low) & (keys < self.high)
+        return Part(part.first, part.X.filter(chosen), part.y[chosen])
+
+
+@dataclass
+class Pace:
+    """How far a fit is: passes over the rows, and the time left.
+
+    Attributes:
+        rows: of the table; 0 while they are not known.
+        step: told in words.
+        words: what is being done.
+        read: rows read so far in this pass.
+        began: of this pass.
+    """
+
+    rows: int
+    step: Listener
+    words: str = ""
+    read: int = 0
+    began: float = field(default_factory=clock.monotonic)
+    passes: int = 0
+
+    def say(self, words: str, passes: int = 1) -> None:
+        """Something else is being done, in so many passes."""
+        self.words, self.read, self.passes, self.began = words, 0, passes, clock.monotonic()
+        self.step(words)
+
+    def add(self, rows: int) -> None:
+        """So many rows were read."""
+        self.read += rows
+        if self.rows:
+            share = self.read / (self.rows * self.passes)
+            left = (clock.monotonic() - self.began) * (1 / share - 1)
+            self.step(f"{self.words}: {min(share, 1):.0%}, {max(left, 0):.0f} s left")
+
+
+def fit_large_table(
+    path: str | Path,
+    target: str,
+    *,
+    task: Task | None = None,
+    drop: tuple[str, ...] = (),
+    category: tuple[str, ...] = (),
+    keep: tuple[str, ...] = (),
+    schema: str | Path | None = None,
+    order: int | str = "auto",
+    sweeps: int = WHOLE_SWEEPS,
+    compare: bool = True,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    say: Listener = lambda sentence: None,
+    step: Listener = lambda words: None,
+) -> Any:
+    """Fit a ladder to a table that need not fit into memory.
+
+    A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
+    draws the sample for the first sweeps; each sweep over all rows then takes 2 order passes. At most
+    100,000 rows are held out, and never fitted.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of Parquet, CSV or TSV, or a folder of Parquet files.
+    target : str
+        The column to predict.
+    task, drop, category, keep, schema, compare, seed, say, step
+        As in `fit_table`. Other models are fitted to 100,000 rows.
+    order : int or "auto", default="auto"
+        Of the polynomial; "auto" compares orders 2 to 5 on the sample.
+    sweeps : int, default=2
+        Over all rows.
+    checkpoint : path, default=None
+        The model is written there after each sweep; a fit of the same files and settings goes on from it.
+
+    Returns
+    -------
+    LPNNRegressor or LPNNClassifier
+    """
+    began = clock.monotonic()
+    files = table_files(path)
+    pace = Pace(0, step)
+    pace.say("drawing rows to look at")
+    drawn, count = sampled_file(files, SAMPLE_ROWS, seed, lambda rows: step(f"drawing rows to look at: {rows:,} read"))
+    rules = {} if schema is None else read_schema(schema)
+    table = training_table(drawn, target, task, drop, category, keep, rules)
+    lines = column_lines(table.understood)
+    told = {c.sentence for c in table.understood} if len(lines) >= len(table.understood) else set()
+    notes = [f"{count:,} rows are read in parts; columns are judged by {len(table.target):,} drawn at random."]
+    for line in (table.guess, *lines, *(note for note in table.notes if note not in told), *notes):
+        say(line)
+    labels = np.unique(table.target) if table.task == "classification" else None
+    pace.rows = count
+    rows = LocalPartitions(FileParts(files, table.kinds, table.target_kind, labels, pace.add))
+    share = min(0.15, HELD_OUT_ROWS / count)
+    kind: Any = LPNNRegressor if table.task == "regression" else LPNNClassifier
+    estimator = kind(order=order, missing="impute", random_state=seed)
+    saved = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(files, target, table, order, seed))
+
+    def tell(words: str) -> None:
+        whole = words.startswith("sweep")
+        pace.say(words, 2 * blocks(estimator_in[0]) + 2 if whole else 1)
+
+    estimator_in: list[Any] = [estimator]
+
+    def kept(draft: Any, state: Sweeping) -> None:
+        estimator_in[0] = draft
+        if saved is not None:
+            saved.write(draft, state)
+        say(f"{state.done} sweeps over all rows: training loss {draft.loss_curve_[-1]:.6g}.")
+
+    resumed = None if saved is None else saved.read()
+    if resumed is not None:
+        estimator_in[0] = resumed[0]
+        say(f"Going on from {checkpoint} after {resumed[1].done} sweeps over all rows.")
+    fit_in_parts(estimator, Coded(rows, Keyed(share, 1.0, seed)), sweeps=sweeps, tell=tell, keep=kept, resumed=resumed)
+    took = clock.monotonic() - began
+    pace.say("predicting held-out rows")
+    unseen = collected(Coded(rows, Keyed(0.0, share, seed)))
+    scored: list[tuple[Score, HeldOut]] = [judged("ladder", estimator, *unseen, took, table.task)]
+    if compare:
+        seen = collected(Coded(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed)))
+        rivals = baselines(count_inputs(table.columns), table.task)
+        limit = Deadline(clock.monotonic(), np.inf)
+        for score, held in scores(rivals, seen, unseen, table.task, lambda m: step(f"fitting {m}"), limit):
+            score["rows"] = len(seen[1])
+            scored.append((score, held))
+    step("describing the model")
+    fitted = count - len(unseen[1])
+    words = {
+        "sentence": f"Order {estimator.order_}, by {sweeps} sweeps over all rows after others on a sample.",
+        "trials": [],
+        "order_path": [],
+        "order_note": "",
+        "held_out": len(unseen[1]),
+        "fitted": fitted,
+    }
+    estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
+    estimator.card_["rows"] = count
+    if saved is not None:
+        saved.path.unlink(missing_ok=True)
+    return estimator
+
+
+def blocks(estimator: Any) -> int:
+    """Layers of a fitted estimator's ladders, or of the usual ones."""
+    members = vars(estimator).get("members_")
+    return 3 if members is None else len(members.W)
+
+
+def fingerprint(files: list[Path], target: str, table: TrainingTable, order: int | str, seed: int) -> str:
+    """What must be equal for a fit to go on from where another stopped."""
+    stamps = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    return json.dumps([stamps, target, table.task, [k.name for k in table.kinds], order, seed])
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A fit on its way, in a file that is a model of its own.
+
+    Attributes:
+        path: of the file.
+        belongs: fingerprint of the fit.
+    """
+
+    path: Path
+    belongs: str
+
+    def write(self, draft: Any, state: Sweeping) -> None:
+        """Replace the file."""
+        draft.card_ = {"belongs": self.belongs, "done": state.done, "alpha": state.alpha.tolist()}
+        draft.save(self.path)
+        draft.card_ = None
+
+    def read(self) -> tuple[Any, Sweeping] | None:
+        """What was written, if it belongs to this fit."""
+        if not self.path.exists():
+            return None
+        draft = load(self.path)
+        card = vars(draft).get("card_") or {}
+        if card.get("belongs") != self.belongs:
+            return None
+        draft.card_ = None
+        return draft, Sweeping(draft.members_, torch.tensor(card["alpha"], dtype=torch.float64), int(card["done"]))
+
+
+def collected(rows: Coded) -> tuple[Any, Any]:
+    """All rows and targets, in memory."""
+    import polars as pl
+
+    parts: list[Part] = rows.fold(alone, joined)
+    return pl.concat([part.X for part in parts]), np.concatenate([part.y for part in parts])
+
+
+def alone(part: Part) -> list[Part]:
+    """A list of one part."""
+    return [part]
+
+
+def joined(a: list[Part], b: list[Part]) -> list[Part]:
+    """Two lists in one."""
+    return [*a, *b]

@@ -1,0 +1,245 @@
+"""Ladders fitted to rows in parts: first sweeps on a random sample in memory, the last over all rows where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import add
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyladder.estimators.parameters import seeds_from
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.table_estimator import Prepared
+from polyladder.estimators.targets import NumberTarget, Target
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.sparse import as_rows
+from polyladder.polynomial.widen import widen
+from polyladder.tables.features import Features
+from polyladder.tables.partitions import Coded, Part, Partitions
+from polyladder.tables.whole_features import Summarize, Summary, features_of, part_table
+from polyladder.training.partitions.fit import fit_partitions
+from polyladder.training.solves.alternating import AlternatingFit, fit_alternating, random_start
+
+SAMPLE_ROWS = 100_000
+"""Rows of the sample that the first sweeps are made on."""
+
+SAMPLE_SWEEPS = 12
+"""Sweeps on the sample: each costs as much as the sample is large, not as the table."""
+
+WHOLE_SWEEPS = 2
+"""Sweeps over all rows; each takes a pass for every block."""
+
+ORDERS = (2, 3, 4, 5)
+"""Orders that ``order="auto"`` compares on the sample: each more takes two more passes in every sweep."""
+
+MODELS = 2
+"""Ladders that are averaged."""
+
+Tell = Callable[[str], object]
+
+
+@dataclass(frozen=True, eq=False)
+class CodeRows:
+    """The rows of a part as the polynomial reads them, and their coded targets."""
+
+    features: Features
+    target: Target
+
+    def __call__(self, part: Part) -> Part:
+        """As tensors."""
+        z = as_rows(self.features.transform_table(part_table(part.X)))
+        weight = None if part.weight is None else torch.as_tensor(np.asarray(part.weight, dtype=np.float64))
+        return Part(part.first, z, self.target.encode(np.asarray(part.y)), weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What one pass learns before anything is fitted: of the columns, and of the target.
+
+    Attributes:
+        columns: of the table.
+        labels: all classes, where the target is one of classes.
+        moments: rows, mean and sum of squared distances from it of each target of numbers. Shape (3, m).
+        low: least targets (m,).
+        high: greatest targets (m,).
+    """
+
+    columns: Summary
+    labels: Any
+    moments: Any
+    low: Any
+    high: Any
+
+    def __add__(self, other: Scan) -> Scan:
+        columns = self.columns + other.columns
+        if self.labels is not None:
+            return Scan(columns, np.union1d(self.labels, other.labels), None, None, None)
+        (n, mean, spread), (k, more, beyond) = self.moments, other.moments
+        total = n + k
+        moments = np.stack(
+            [total, mean + k / total * (more - mean), spread + beyond + n * k / total * (more - mean) ** 2]
+        )
+        return Scan(columns, None, moments, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+@dataclass(frozen=True)
+class ScanPart:
+    """The scan of a part."""
+
+    size: int
+    classes: bool
+
+    def __call__(self, part: Part) -> Scan:
+        """Of all its rows."""
+        y = np.asarray(part.y)
+        columns = Summarize(self.size)(part)
+        if self.classes:
+            return Scan(columns, np.unique(y), None, None, None)
+        y = y.astype(np.float64).reshape(len(y), -1)
+        if not np.isfinite(y).all():
+            raise ValueError("y must be finite; got NaN or infinity. Drop those rows first.")
+        mean = y.mean(0)
+        moments = np.stack([np.full(y.shape[1], float(len(y))), mean, ((y - mean) ** 2).sum(0)])
+        return Scan(columns, None, moments, y.min(0), y.max(0))
+
+
+def target_of(scan: Scan, kind: Any, name: str) -> Target:
+    """How the target of all rows is coded; ``kind`` is the class of target, ``name`` the estimator's."""
+    if scan.labels is not None:
+        found: Target = kind.learn(scan.labels, name)
+        return found
+    n, mean, spread = scan.moments
+    scale = np.sqrt(spread / n)
+    flat = scan.columns.sample.y.ndim == 1
+    scale = np.where(scale > 0, scale, 1.0)
+    tensors = [torch.tensor(each, dtype=torch.float64) for each in (mean, scale, scan.low, scan.high)]
+    return NumberTarget(tensors[0], tensors[1], tensors[2], tensors[3], flat)
+
+
+@dataclass(frozen=True, eq=False)
+class Sweeping:
+    """A fit on its way: what is known after some sweeps over all rows.
+
+    Attributes:
+        polynomial: the ladders. Batch shape (models,).
+        alpha: their ridge weights for all rows. Shape (blocks, models).
+        done: sweeps over all rows so far.
+    """
+
+    polynomial: LadderPolynomial
+    alpha: Tensor
+    done: int
+
+
+def sample_fit(rows: Rows, order: int, width: int, seeds: list[int], alpha: Any) -> AlternatingFit:
+    """The first sweeps, in memory."""
+    start = random_start(rows.z.shape[1], (width,) * (order - 1), rows.outputs, seeds, len(seeds))
+    return fit_alternating(start, rows.z, rows.y, loss=rows.loss, alpha=alpha, sweeps=SAMPLE_SWEEPS)
+
+
+def best_order(rows: Rows, width: int, seeds: list[int], alpha: Any, tell: Tell) -> int:
+    """The order with the smallest error on a fifth of the sample."""
+    some = torch.arange(min(len(rows.z), SAMPLE_ROWS // 4))
+    held = some % 5 == 0
+    train, test = rows.take(some[~held]), rows.take(some[held])
+    errors = {}
+    for order in ORDERS:
+        outputs = widen(sample_fit(train, order, width, seeds, alpha).polynomial)(test.z)
+        errors[order] = sample_error(outputs, test)
+        tell(f"order {order} on a sample: {errors[order]:.4g}")
+    return min(errors, key=lambda order: errors[order])
+
+
+def sample_error(outputs: Tensor, rows: Rows) -> float:
+    """Mean squared error, or share of wrong classes."""
+    if rows.loss == "squared":
+        return float((outputs - rows.y).square().mean())
+    found = (outputs[:, 0] > 0).long() if rows.outputs == 1 else outputs.argmax(-1)
+    return float((found != rows.y).double().mean())
+
+
+def fit_in_parts(
+    estimator: Any,
+    rows: Partitions,
+    *,
+    sweeps: int = WHOLE_SWEEPS,
+    sample_rows: int = SAMPLE_ROWS,
+    tell: Tell = lambda words: None,
+    keep: Callable[[Any, Sweeping], object] = lambda draft, state: None,
+    resumed: tuple[Any, Sweeping] | None = None,
+) -> Any:
+    """Fit `LPNNRegressor` or `LPNNClassifier` to rows in parts.
+
+    One pass learns scales, ranges, categories and a random sample; the sample chooses the order, where that is "auto",
+    and makes the first sweeps; ``sweeps`` more go over all rows, with 2 order passes each.
+
+    Args:
+        estimator: with the parameters to fit by; its ``max_iter`` is the number of sweeps over all rows, if given.
+        rows: arrays or frames, with targets as the estimator takes them.
+        sweeps: over all rows.
+        sample_rows: of the sample.
+        tell: told what is being done.
+        keep: called after the sample's fit and after each sweep with the estimator as it is then and the state.
+        resumed: what ``keep`` was given last, to go on from.
+    """
+    if resumed is None:
+        draft, state = begun(estimator, rows, sample_rows, tell)
+        keep(draft, state)
+    else:
+        draft, state = resumed
+    if estimator.max_iter != "auto":
+        sweeps = int(estimator.max_iter)
+    coded = Coded(rows, CodeRows(draft.features_, draft.target_))
+    for sweep in range(state.done + 1, sweeps + 1):
+        tell(f"sweep {sweep} of {sweeps} over all rows")
+        auto = estimator.alpha == "auto"
+        fit = fit_partitions(
+            state.polynomial,
+            coded,
+            loss=draft.target_.loss,
+            alpha="auto" if auto else float(estimator.alpha),
+            sweeps=1,
+            known_alpha=state.alpha if auto else None,
+        )
+        state = Sweeping(fit.polynomial, fit.alpha, sweep)
+        draft.adopt_parts(state.polynomial, [*draft.loss_curve_, *fit.training_loss.mean(0).tolist()])
+        keep(draft, state)
+    estimator.__dict__ = dict(vars(draft))
+    return estimator
+
+
+def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping]:
+    """The first pass, and the fit to the sample."""
+    tell("reading scales, ranges and categories")
+    kind = estimator.kind_of_target
+    scan = rows.fold(ScanPart(sample_rows, kind is not NumberTarget), add)
+    summary = scan.columns
+    if summary.rows < 2:
+        raise ValueError(f"Found {summary.rows} row(s) while a minimum of 2 is required.")
+    features = features_of(summary, estimator.part_features, estimator.clip, estimator.missing)
+    target = target_of(scan, kind, type(estimator).__name__)
+    sample = Part(0, None, summary.sample.y)
+    z = as_rows(features.transform_table(summary.sample.table))
+    known = Rows(z, target.encode(sample.y), None, target.outputs, target.loss)
+    width = 12 if estimator.width == "auto" else int(estimator.width)
+    count = MODELS if estimator.n_estimators == "auto" else int(estimator.n_estimators)
+    seeds = seeds_from(estimator.random_state, count)
+    alpha = "auto" if estimator.alpha == "auto" else float(estimator.alpha)
+    order = estimator.order
+    if order == "auto":
+        order = best_order(known, width, seeds, alpha, tell)
+    tell(f"order {order}: first sweeps on {len(z):,} rows in memory")
+    fit = sample_fit(known, int(order), width, seeds, alpha)
+    names = summary.sample.table.names
+    draft = object.__new__(type(estimator))
+    vars(draft).update({k: v for k, v in vars(estimator).items() if not k.endswith("_")})
+    framed = not all(name == f"x{i}" for i, name in enumerate(names))
+    draft.open_parts(Prepared(known, features, target, len(names), np.array(names, dtype=object) if framed else None))
+    draft.adopt_parts(fit.polynomial, [float(fit.training_loss.nan_to_num(0).mean(0)[-1])])
+    draft.support_rows(known)
+    # A ridge weight is a prior precision divided by the number of rows.
+    return draft, Sweeping(fit.polynomial, fit.alpha * (len(z) / summary.rows), 0)

@@ -1,0 +1,127 @@
+"""Tables in files that are larger than memory: read in chunks, again in every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyladder.tables.columns import ColumnKind, convert
+from polyladder.tables.partitions import Part, row_keys
+from polyladder.tables.table_file import TableFile, open_table
+
+COPIES = 40
+"""How often a fit in memory holds the numbers of a table at its peak, the selection included. A rough
+guess: 200,000 rows of 20 columns took 3 GiB, the libraries' half included, which is 75 copies."""
+
+TEXT_BYTES = 18
+"""Bytes of memory that a byte of text may become so: a number is written in about 18 characters."""
+
+
+def table_files(path: str | Path) -> list[Path]:
+    """A file, or the Parquet files of a folder by name, those in folders within it included."""
+    place = Path(path)
+    if not place.is_dir():
+        return [place]
+    found = sorted(place.rglob("*.parquet"))
+    if not found:
+        raise ValueError(f"{path} must hold Parquet files; there are none.")
+    return found
+
+
+def bytes_in_memory(path: str | Path) -> int:
+    """Roughly what a fit in memory would need at its peak."""
+    import polars as pl
+
+    total = 0
+    for file in table_files(path):
+        with file.open("rb") as stream:
+            packed = stream.read(4) == b"PAR1"
+        if packed:
+            lazy = pl.scan_parquet(file)
+            total += lazy.select(pl.len()).collect().item() * len(lazy.collect_schema()) * 8 * COPIES
+        else:
+            total += file.stat().st_size * TEXT_BYTES
+    return total
+
+
+def open_files(files: list[Path]) -> Iterator[tuple[TableFile, Any]]:
+    """All chunks of the files, each with its file."""
+    for path in files:
+        file = open_table(path)
+        for chunk in file.chunks:
+            if len(chunk):
+                yield file, chunk
+
+
+def sampled_file(files: list[Path], size: int, seed: int, tell: Callable[[int], object]) -> tuple[TableFile, int]:
+    """A table of rows drawn at random from all files, and how many rows there are: one pass.
+
+    Args:
+        files: of equal columns.
+        size: how many rows to draw at most.
+        seed: of the draw.
+        tell: told how many rows were read so far.
+    """
+    import polars as pl
+
+    kept: list[Any] = []
+    keys = np.empty(0)
+    limit, count, first = 1.0, 0, None
+    for file, chunk in open_files(files):
+        first = first or file
+        own = row_keys(Part(count, chunk, None), seed)
+        chosen = own < limit
+        kept.append(chunk.filter(chosen))
+        keys = np.concatenate([keys, own[chosen]])
+        if len(keys) > 2 * size:
+            limit = float(np.partition(keys, size - 1)[size - 1])
+            kept, keys = [pl.concat(kept).filter(keys <= limit)], keys[keys <= limit]
+        count += len(chunk)
+        tell(count)
+    if first is None:
+        raise ValueError(f"{files[0]} must hold rows under its header; there are none.")
+    frame = pl.concat(kept)
+    if len(keys) > size:
+        frame = frame.filter(keys <= np.partition(keys, size - 1)[size - 1])
+    label = first.label if len(files) == 1 else f"{files[0].parent} ({len(files)} files)"
+    return TableFile(label, first.names, iter([frame]), first.comma, first.notes), count
+
+
+@dataclass(frozen=True, eq=False)
+class FileParts:
+    """Batches (X, y) of files, for `polyladder.tables.partitions.LocalPartitions`.
+
+    Rows without a target, or of a class that is not among the known ones, are left out.
+
+    Attributes:
+        files: of equal columns.
+        kinds: of the columns to read.
+        target: kind of the target.
+        labels: known classes; None where the target is a number.
+        tell: told how many rows were read in a chunk.
+    """
+
+    files: list[Path]
+    kinds: tuple[ColumnKind, ...]
+    target: ColumnKind
+    labels: Any
+    tell: Callable[[int], object]
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        row = 1
+        for file, chunk in open_files(self.files):
+            y = convert(chunk[self.target.name], self.target, file.comma, row)
+            X = chunk.select(convert(chunk[kind.name], kind, file.comma, row) for kind in self.kinds)
+            known = y.is_not_null() if self.labels is None else y.is_in(self.labels.tolist()).fill_null(False)
+            if not known.all():
+                X, y = X.filter(known), y.filter(known)
+            values = y.to_numpy()
+            if self.labels is not None:
+                values = values.astype(self.labels.dtype)
+            yield X, values
+            row += len(chunk)
+            self.tell(len(chunk))

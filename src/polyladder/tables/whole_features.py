@@ -1,0 +1,161 @@
+"""What `Features` learn of a table that lies in parts: one pass for scales, ranges, categories and a random sample.
+
+Ranges and categories are exact: rows that witness them are kept beside the sample. Means and variances are exact: they
+are sums. Quantiles (medians of missing numbers, ramps, quantile maps) are those of the sample.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polyladder.tables.features import RAMPS, Features
+from polyladder.tables.partitions import Part, row_keys
+from polyladder.tables.ramps import learn_ramps
+from polyladder.tables.table import Table, find_categories, is_frame, read_table
+
+Array = np.ndarray[Any, Any]
+
+SAMPLE_SEED = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a table with their targets, and the keys by which a sample is drawn. Shapes (n, ...)."""
+
+    table: Table
+    y: Array
+    keys: Array
+
+    def take(self, rows: Array) -> Rows:
+        """Some of them."""
+        return Rows(self.table.take(rows), self.y[rows], self.keys[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known of rows; two summaries join to that of all their rows.
+
+    Attributes:
+        rows: how many there are.
+        present: numbers of each numeric column that are not missing. Shape (columns,).
+        mean: of those. Shape (columns,).
+        spread: sum of their squared distances from the mean. Shape (columns,).
+        sample: rows drawn at random.
+        witnesses: rows that hold the extremes of numeric columns, every category, and a missing number, of each column.
+        size: how many rows a sample has at most.
+    """
+
+    rows: int
+    present: Array
+    mean: Array
+    spread: Array
+    sample: Rows
+    witnesses: Rows
+    size: int
+
+    def __add__(self, other: Summary) -> Summary:
+        present = self.present + other.present
+        share = np.divide(other.present, present, out=np.zeros_like(self.mean), where=present > 0)
+        apart = other.mean - self.mean
+        return Summary(
+            self.rows + other.rows,
+            present,
+            self.mean + share * apart,
+            self.spread + other.spread + self.present * share * apart**2,
+            drawn(joined(self.sample, other.sample), self.size),
+            witnesses(joined(self.witnesses, other.witnesses)),
+            self.size,
+        )
+
+
+@dataclass(frozen=True)
+class Summarize:
+    """The summary of a part.
+
+    Attributes:
+        size: how many rows a sample has at most.
+    """
+
+    size: int
+
+    def __call__(self, part: Part) -> Summary:
+        """Of all rows of a part."""
+        rows = Rows(part_table(part.X), np.asarray(part.y), row_keys(part, SAMPLE_SEED))
+        numbers = rows.table.numbers
+        present = (~np.isnan(numbers)).sum(0)
+        mean = np.nansum(numbers, 0) / np.maximum(present, 1)
+        spread = np.nansum((numbers - mean) ** 2, 0)
+        if np.isinf(numbers).any():
+            raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
+        return Summary(len(numbers), present, mean, spread, drawn(rows, self.size), witnesses(rows), self.size)
+
+
+def part_table(X: Any) -> Table:
+    """The rows of a part as a table."""
+    if is_frame(X):
+        return read_table(X, find_categories(X))
+    matrix = np.asarray(X, dtype=np.float64)
+    if matrix.ndim != 2:
+        raise ValueError(f"X must have shape (n, d); got shape {matrix.shape}.")
+    return Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(f"x{i}" for i in range(matrix.shape[1])))
+
+
+def drawn(rows: Rows, size: int) -> Rows:
+    """The rows with the smallest keys: a random sample, whatever the order in which parts are joined."""
+    if len(rows.keys) <= size:
+        return rows
+    return rows.take(np.sort(np.argpartition(rows.keys, size - 1)[:size]))
+
+
+def witnesses(rows: Rows) -> Rows:
+    """For each column a row with its least number, its greatest, a missing one, and each of its categories."""
+    kept: list[Array] = []
+    for column in rows.table.numbers.T:
+        gone = np.isnan(column)
+        if gone.any():
+            kept.append(np.flatnonzero(gone)[:1])
+        if not gone.all():
+            kept.append(np.array([np.nanargmin(column), np.nanargmax(column)]))
+    for column in rows.table.categories.values():
+        first: dict[Any, int] = {}
+        for i, value in enumerate(column.tolist()):
+            first.setdefault(value, i)
+        kept.append(np.array(list(first.values())))
+    return rows.take(np.unique(np.concatenate(kept)) if kept else np.arange(0))
+
+
+def joined(a: Rows, b: Rows) -> Rows:
+    """Rows of two parts of one table."""
+    if a.table.names != b.table.names or tuple(a.table.categories) != tuple(b.table.categories):
+        raise ValueError(f"Every part must have the same columns; got {a.table.names[:6]} and {b.table.names[:6]}.")
+    categories = {i: np.concatenate([c, b.table.categories[i]]) for i, c in a.table.categories.items()}
+    table = Table(np.concatenate([a.table.numbers, b.table.numbers]), categories, a.table.positions, a.table.names)
+    return Rows(table, np.concatenate([a.y, b.y]), np.concatenate([a.keys, b.keys]))
+
+
+def features_of(summary: Summary, kind: Any, clip: bool, missing: Any) -> Features:
+    """`Features` as if fitted to all rows, up to quantiles; "quantile" and "yeo-johnson" are those of the sample."""
+    table = summary.sample.table
+    if missing == "error" and (summary.present < summary.rows).any():
+        name = table.names[table.positions[int(np.argmax(summary.present < summary.rows))]]
+        raise ValueError(
+            f"Input X contains NaN in column {name!r}. Pass missing='impute' to have missing numbers filled in."
+        )
+    everything = joined(summary.sample, summary.witnesses).table
+    features = Features(kind, clip, missing).fit_table(everything)
+    varying = features.varying_
+    if features.shaper_ is not None or not varying.size:
+        return features
+    filled = summary.mean if features.imputer_ is None else features.imputer_.statistics_
+    share = summary.present[varying] / summary.rows
+    apart = (filled - summary.mean)[varying]
+    features.scaler_.mean_ = summary.mean[varying] + (1 - share) * apart
+    features.scaler_.var_ = summary.spread[varying] / summary.rows + share * (1 - share) * apart**2
+    features.scaler_.scale_ = np.sqrt(features.scaler_.var_)
+    if features.ramps_ is not None:
+        numbers = everything.numbers if features.imputer_ is None else features.imputer_.transform(everything.numbers)
+        features.ramps_ = learn_ramps(features.scaler_.transform(numbers[:, varying]), RAMPS)
+    return features

@@ -1,0 +1,57 @@
+"""Training that can be killed: all that the next epoch depends on, in one file, whatever the number of processes."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from polyladder.files.replace_file import write_atomically
+from polyladder.models.processes import process_number
+from polyladder.training.gradient.model_batch import ModelBatch
+from polyladder.training.history import TrainingLog
+
+LOGGED = ("running", "diverged", "stopped", "steps", "best", "best_loss", "curves")
+
+
+def write_checkpoint(path: Path, epoch: int, models: ModelBatch, log: TrainingLog) -> None:
+    """Replace the file, by the first process: weights, Adam's moments, the streams of rows, the history."""
+    if process_number():
+        return
+    stream = models.stream
+    held = {
+        "epoch": epoch,
+        "state": models.state,
+        "first": models.adam.first,
+        "second": models.adam.second,
+        "steps": models.adam.steps,
+        "rest": stream.rest,
+        "generators": [None if g is None else g.get_state() for g in stream.generators],
+        "log": {name: vars(log)[name] for name in LOGGED},
+    }
+    content = io.BytesIO()
+    torch.save(held, content)
+    write_atomically(content.getvalue(), path)
+
+
+def read_checkpoint(path: Path, models: ModelBatch, log: TrainingLog) -> int:
+    """Go on from a file, if there is one; returns the epochs that are done."""
+    if not path.exists():
+        return 0
+    held: dict[str, Any] = torch.load(path, weights_only=True)
+    shapes = {name: t.shape for name, t in models.state.items()}
+    if {name: t.shape for name, t in held["state"].items()} != shapes:
+        raise ValueError(
+            f"{path} must be the checkpoint of networks of this shape; it is not. Remove it to start anew."
+        )
+    for name, values in held["state"].items():
+        models.state[name].copy_(values)
+    models.adam.first, models.adam.second, models.adam.steps = held["first"], held["second"], held["steps"]
+    models.stream.rest = held["rest"]
+    for generator, state in zip(models.stream.generators, held["generators"], strict=True):
+        if generator is not None:
+            generator.set_state(state)
+    vars(log).update(held["log"])
+    return int(held["epoch"])

@@ -1,0 +1,1 @@
+"""Block solves of rows that lie in parts: a sum over rows is a sum over parts."""

@@ -1,0 +1,123 @@
+"""What one part of the rows adds to a block's normal equations, computed where the rows lie.
+
+States are recomputed from the weights, not stored: between two blocks of a sweep every state may change, and the states
+of all rows are many times larger than the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from polyladder.tables.partitions import Part
+from polyladder.training.losses import Loss
+from polyladder.training.rows import check_inputs
+from polyladder.training.solves.blocks import Blocks, as_ladders, blocks_of, normal_equations, readout_equations
+from polyladder.training.solves.quadratic_bound import quadratic_bound
+
+STATE_NUMBERS = 2**21
+"""Numbers that the states of the rows computed at once may hold: 16 MiB in float64."""
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSums:
+    """Sums over rows, not yet divided by their weight.
+
+    Attributes:
+        gram: features times features. Shape (B, p, p).
+        moment: features times what the present outputs leave over. Shape (B, p, r).
+        loss: of the present outputs. Shape (B,).
+        weight: of the rows. A scalar.
+    """
+
+    gram: Tensor
+    moment: Tensor
+    loss: Tensor
+    weight: Tensor
+
+    def __add__(self, other: BlockSums) -> BlockSums:
+        return BlockSums(
+            self.gram + other.gram, self.moment + other.moment, self.loss + other.loss, self.weight + other.weight
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class OfBlock:
+    """The sums of one block over the rows of a part.
+
+    Attributes:
+        weights: layers, gates and readout, intercepts as last columns. Shapes (B, ...).
+        block: its position among them.
+        loss: what is lowered.
+        precision: that the Gram matrices of a few thousand rows are computed in, before they are summed in float64.
+    """
+
+    weights: list[Tensor]
+    block: int
+    loss: Loss
+    precision: torch.dtype
+
+    def __call__(self, part: Part) -> BlockSums:
+        """Over all rows of a part, a few thousand at a time."""
+        ladders = as_ladders(self.weights)
+        numbers = len(self.weights[-1]) * (2 * sum(ladders.hidden) + ladders.in_features + 1)
+        found: BlockSums | None = None
+        check_inputs(part.X, ladders.in_features)
+        for x, y, weight in slices(part, max(256, STATE_NUMBERS // numbers)):
+            blocks = blocks_of(ladders, x)
+            if self.block == len(self.weights) - 1:
+                sums = readout_sums(blocks, y, weight, self.loss)
+            else:
+                sums = layer_sums(blocks, self.block, y, weight, self.loss, self.precision)
+            found = sums if found is None else found + sums
+        assert found is not None
+        return found
+
+
+def slices(part: Part, size: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Rows, targets and weights (1, n) of a part, so many at a time, in float64."""
+    for start in range(0, len(part.X), size):
+        rows = slice(start, start + size)
+        x = part.X[rows].to(torch.float64)
+        weight = x.new_ones(1, len(x)) if part.weight is None else part.weight[rows].to(x).unsqueeze(0)
+        yield x, part.y[rows], weight
+
+
+def readout_sums(blocks: Blocks, y: Tensor, weight: Tensor, loss: Loss) -> BlockSums:
+    """Of the readout."""
+    bound = quadratic_bound(loss, y, blocks.x.mT, blocks.R.shape[1])
+    response, curvature = bound.quadratic(blocks.f)
+    one = weight.new_ones(1)
+    equations = readout_equations(blocks.below(len(blocks.W)), response - blocks.f, weight * curvature, one)
+    return BlockSums(equations.gram, equations.moment, (bound.value(blocks.f) * weight).sum(-1), weight.sum())
+
+
+def layer_sums(blocks: Blocks, block: int, y: Tensor, weight: Tensor, loss: Loss, precision: torch.dtype) -> BlockSums:
+    """Of a layer or a gate."""
+    depth = len(blocks.W)
+    layer = block % depth
+    bound = quadratic_bound(loss, y, blocks.x.mT, blocks.R.shape[1])
+    response, curvature = bound.quadratic(blocks.f)
+    slope = slope_above(blocks, layer)
+    if block >= depth:
+        other, h = blocks.W[layer] @ blocks.below(layer), blocks.x
+    else:
+        other, h = blocks.V[layer] @ blocks.x, blocks.below(layer)
+    doubles = blocks.doubles if h is blocks.x and blocks.doubles is not None else None
+    ready = doubles if doubles is not None and doubles.dtype == precision else None
+    g = slope * other.unsqueeze(1)
+    one = weight.new_ones(1)
+    equations = normal_equations(g, h, response - blocks.f, weight * curvature, one, ready, precision)
+    return BlockSums(equations.gram, equations.moment, (bound.value(blocks.f) * weight).sum(-1), weight.sum())
+
+
+def slope_above(blocks: Blocks, layer: int) -> Tensor:
+    """Derivatives of the outputs with respect to a layer's state. Shape (B, m, k, n), of the last one (B, m, k, 1)."""
+    slope = blocks.R[..., :-1].unsqueeze(-1)
+    for l in range(len(blocks.W) - 1, layer, -1):
+        gate = blocks.V[l] @ blocks.x
+        slope = blocks.W[l][:, None, :, :-1].mT @ (slope * gate.unsqueeze(1))
+    return slope

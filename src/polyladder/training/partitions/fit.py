@@ -1,0 +1,209 @@
+"""`fit_partitions`: exact block solves of rows that lie in parts, with the steps of `polyladder.fit_alternating`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from operator import add
+
+import torch
+from torch import Tensor
+
+from polyladder.models.batched import positive_integer
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.tables.partitions import Partitions
+from polyladder.training.history import Progress
+from polyladder.training.losses import Loss
+from polyladder.training.partitions.block_sums import BlockSums, OfBlock
+from polyladder.training.solves.alternating import RENEWAL, AlternatingFit
+from polyladder.training.solves.block_step import DIRECT_LIMIT, SINGLE_ROUNDING
+from polyladder.training.solves.blocks import NormalEquations, as_ladders, balance, blocks_of, gram_dtype
+from polyladder.training.solves.cholesky import solve_ridge
+from polyladder.training.solves.descent import DescentOptions, Objective, descend
+from polyladder.training.solves.ridge import Alpha
+
+
+class MeanLoss:
+    """A loss of which the sums over all rows are known already.
+
+    The descent sees a single row that weighs as much as all of them and whose loss is their mean.
+    """
+
+    def __init__(self, noise: float | None) -> None:
+        self.noise = noise
+
+    def value(self, f: Tensor) -> Tensor:
+        """Mean losses, as `PartitionedLadders.f` holds them. Shape (B, m, 1) to (B, 1)."""
+        return f.sum(1)
+
+    def quadratic(self, f: Tensor) -> tuple[Tensor, Tensor]:
+        """Not there: the blocks' quadratics are sums over parts."""
+        raise NotImplementedError
+
+
+@dataclass
+class PartitionedLadders:
+    """Ladders on their way down, whose rows lie elsewhere.
+
+    Attributes:
+        rows: coded rows and targets, as tensors.
+        theta: layers, gates and readout, intercepts as last columns. Shapes (B, ...).
+        loss: what is lowered.
+        precision: of Gram matrices.
+        ahead: the sums of the readout at the present weights. They hold the loss too, so that no pass is lost on it.
+        determined: how many weights of each block the data determine, as last counted. Shape (2 L + 1, B).
+    """
+
+    rows: Partitions
+    theta: list[Tensor]
+    loss: Loss
+    precision: torch.dtype
+    ahead: BlockSums
+    determined: Tensor | None = None
+
+    @property
+    def f(self) -> Tensor:
+        """The mean loss in place of the outputs; see `MeanLoss`. Shape (B, m, 1)."""
+        mean = self.ahead.loss / self.ahead.weight
+        found = mean.new_zeros(len(mean), self.theta[-1].shape[1], 1)
+        found[:, 0, 0] = mean
+        return found
+
+    def step(self, objective: Objective, estimating: bool) -> tuple[Tensor, Tensor]:
+        """A sweep: the readout, then gates and layers from the last to the first, a pass over the rows for each."""
+        depth, alpha = len(self.theta) // 2, objective.ridge.alpha
+        counted = torch.zeros_like(alpha)
+        counted[-1] = self.solve_readout(alpha[-1], estimating)
+        for l in reversed(range(depth)):
+            for block in (depth + l, l):
+                counted[block] = self.solve(block, alpha[block], estimating)
+        if self.determined is None and not estimating:
+            self.rescale(alpha)
+        self.ahead = sums_of(self.rows, self.theta, len(self.theta) - 1, self.loss, self.precision)
+        if estimating:
+            self.determined = counted
+        determined = counted if self.determined is None else self.determined
+        penalized = determined.clone()
+        penalized[-1] -= self.theta[-1].shape[1]  # the offsets, which have no prior
+        return penalized, determined.sum(0)
+
+    def solve_readout(self, alpha: Tensor, estimating: bool) -> Tensor:
+        """Replace the readout by its exact minimizer; returns how many weights are determined. Shape (B,)."""
+        equations, old = mean_equations(self.ahead), self.theta[-1].mT
+        penalty = alpha.unsqueeze(1).repeat(1, old.shape[1])
+        penalty[:, -1] = 0.0
+        step, determined = solve_ridge(equations, penalty, old, estimating)
+        self.theta[-1] = (old + step).mT.contiguous()
+        return determined
+
+    def solve(self, block: int, alpha: Tensor, estimating: bool) -> Tensor:
+        """Replace a layer or a gate by its exact minimizer; returns how many weights are determined. Shape (B,)."""
+        equations = mean_equations(sums_of(self.rows, self.theta, block, self.loss, self.precision))
+        old = self.theta[block]
+        penalty = alpha.unsqueeze(1).expand(-1, old[0].numel())
+        # A damping by as much as the Gram matrix may be wrong: then a step cannot raise the loss.
+        rounding = SINGLE_ROUNDING if self.precision == torch.float32 else 0.0
+        step, determined = solve_ridge(equations, penalty, old.flatten(1).unsqueeze(2), estimating, rounding)
+        self.theta[block] = old + step.reshape(old.shape)
+        return determined
+
+    def rescale(self, alpha: Tensor) -> None:
+        """Balance the blocks' norms; see `polyladder.training.solves.blocks.balance`."""
+        depth = len(self.theta) // 2
+        ladders = as_ladders(self.theta)
+        blocks = blocks_of(ladders, self.theta[-1].new_empty(0, ladders.in_features))
+        readers = [*alpha[1:depth], alpha[-1]][:depth]
+        balance(blocks, list(zip(alpha[:depth], alpha[depth:-1], readers, strict=True)))
+        self.theta = blocks.weights()
+
+    def norms(self) -> Tensor:
+        """Squared norm of each block, the offset left out."""
+        return torch.stack([t.square().sum((1, 2)) for t in (*self.theta[:-1], self.theta[-1][..., :-1])])
+
+    def weights(self) -> list[Tensor]:
+        """The blocks."""
+        return self.theta
+
+    def restless(self) -> Tensor:
+        """None: a sweep that gains nothing is the end."""
+        return torch.zeros(len(self.theta[-1]), dtype=torch.bool)
+
+    def select(self, keep: Tensor) -> PartitionedLadders:
+        """Some of the ladders."""
+        ahead = BlockSums(self.ahead.gram[keep], self.ahead.moment[keep], self.ahead.loss[keep], self.ahead.weight)
+        counted = None if self.determined is None else self.determined[:, keep]
+        chosen = [t[keep] for t in self.theta]
+        return PartitionedLadders(self.rows, chosen, self.loss, self.precision, ahead, counted)
+
+
+def sums_of(rows: Partitions, theta: list[Tensor], block: int, loss: Loss, precision: torch.dtype) -> BlockSums:
+    """The sums of a block over all rows: one pass."""
+    return rows.fold(OfBlock(theta, block, loss, precision), add)
+
+
+def mean_equations(sums: BlockSums) -> NormalEquations:
+    """Normal equations from sums over all rows."""
+    return NormalEquations(sums.gram / sums.weight, sums.moment / sums.weight)
+
+
+def passes(layers: int, sweeps: int) -> int:
+    """How often a fit reads all rows: once for each block of each sweep, and once for the first loss."""
+    return sweeps * (2 * layers + 1) + 1
+
+
+@torch.no_grad()
+def fit_partitions(
+    start: LadderPolynomial,
+    rows: Partitions,
+    *,
+    loss: Loss = "squared",
+    alpha: Alpha = "auto",
+    noise_inflation: float | Tensor = 1.0,
+    sweeps: int = 2,
+    tolerance: float = 1e-3,
+    progress: Progress | None = None,
+    known_alpha: Tensor | None = None,
+    precision: torch.dtype | None = None,
+) -> AlternatingFit:
+    """Block solves of rows in parts: the fit of `polyladder.fit_alternating`, up to rounding.
+
+    Each block's Gram matrix and right-hand side are summed where the rows lie, and solved here. A pass moves the
+    weights to the parts, and p (p + 1) numbers back from each of them for a block of p weights. A fit takes
+    ``sweeps * (2 L + 1) + 1`` passes, L being the number of layers (`passes`).
+
+    Args:
+        start: where to start; batch shape (B,).
+        rows: parts whose X are tensors (n, d) and whose targets are as in `polyladder.fit_alternating`.
+        loss, alpha, noise_inflation, tolerance, progress, known_alpha: as in `polyladder.fit_alternating`.
+        sweeps: at most this many.
+        precision: of the Gram matrices of a few thousand rows, which are summed in float64. By default float32 from
+            1,000 rows on, float64 below. Steps are damped by the rounding error, so that none raises the loss.
+    """
+    positive_integer("sweeps", sweeps)
+    start = start.to(torch.float64)
+    if len(start.batch_shape) != 1:
+        raise ValueError(f"start must have a batch shape (B,); got {tuple(start.batch_shape)}.")
+    theta = blocks_of(start, start.readout.new_empty(0, start.in_features)).weights()
+    largest = max(t[0].numel() for t in theta[:-1]) if len(theta) > 1 else 0
+    if largest > DIRECT_LIMIT:
+        raise ValueError(
+            f"A block must have at most {DIRECT_LIMIT} weights to be solved over parts; got {largest}. "
+            "Lower the width, or leave out columns."
+        )
+    ahead = sums_of(rows, theta, len(theta) - 1, loss, torch.float64)
+    dtype = gram_dtype(int(ahead.weight)) if precision is None else precision
+    found, fields = descend(
+        PartitionedLadders(rows, theta, loss, dtype, ahead),
+        MeanLoss(None if loss == "squared" else 0.5),
+        ahead.weight.reshape(1, 1),
+        DescentOptions(
+            alpha,
+            noise_inflation,
+            sweeps,
+            tolerance,
+            progress=progress,
+            renewal=RENEWAL,
+            known=None if known_alpha is None else known_alpha.reshape(len(known_alpha), -1),
+        ),
+        start.batch_shape,
+    )
+    return AlternatingFit(**fields, polynomial=as_ladders(found))

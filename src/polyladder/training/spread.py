@@ -1,0 +1,110 @@
+"""Where programs run that do not depend on each other: on this machine's threads, or where joblib is told to.
+
+``joblib.parallel_config(backend="dask")``, ``"ray"`` or ``"loky"`` around a fit sends its programs to the workers of
+that engine. A program is a batch of models, so that a task is never a few milliseconds of work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeVar
+
+T = TypeVar("T")
+
+Engine = Literal["loky", "dask", "ray"]
+
+ENGINES: tuple[Engine, ...] = ("loky", "dask", "ray")
+
+
+def workers_elsewhere() -> int:
+    """How many workers joblib has been given by ``parallel_config``, other than threads here; 0 for none."""
+    from joblib.parallel import get_active_backend
+
+    backend, jobs = get_active_backend()
+    # Threads share their memory; joblib's own default is loky with one process.
+    if getattr(backend, "supports_sharedmem", False):
+        return 0
+    workers = int(backend.effective_n_jobs(backend.default_n_jobs if jobs is None else jobs))
+    return 0 if type(backend).__name__ == "LokyBackend" and workers < 2 else workers
+
+
+def run_elsewhere(tasks: Sequence[Callable[[], T]]) -> list[T]:
+    """The results of tasks that can be pickled, in their order, one thread each."""
+    from sklearn.utils.parallel import Parallel, delayed
+
+    found: list[T] = Parallel()(delayed(on_one_thread)(task) for task in tasks)
+    return found
+
+
+def on_one_thread(task: Callable[[], T]) -> T:
+    """Run a task on a worker that has one core: workers beside each other must not fight for all of them."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return task()
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
+def engine_of(engine: Engine | None, scheduler: str | None = None, jobs: int = 1) -> Iterator[int]:
+    """Let joblib use an engine within the block; gives the number of tasks to keep running.
+
+    Args:
+        engine: None for whatever joblib is set to. "dask" and "ray" need those packages.
+        scheduler: address of a running scheduler (dask), or of a cluster (ray). None starts workers on this machine.
+        jobs: workers to start, where none are running.
+    """
+    if engine is None:
+        if scheduler is not None:
+            raise ValueError(
+                f"scheduler must come with an engine; got {scheduler!r} alone. Add the engine dask or ray."
+            )
+        yield jobs
+        return
+    from joblib import parallel_config
+
+    if engine == "loky":
+        with parallel_config("loky", n_jobs=jobs):
+            yield jobs
+    elif engine == "dask":
+        with dask_client(scheduler, jobs), parallel_config("dask"):
+            yield -1
+    else:
+        register_ray(scheduler)
+        with parallel_config("ray"):
+            yield -1
+
+
+@contextmanager
+def dask_client(scheduler: str | None, jobs: int) -> Iterator[Any]:
+    """A client of a running scheduler, or of workers of one thread each that end with the block."""
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise ImportError(
+            "The engine dask needs distributed. Install it with pip install 'polyladder[cluster]'."
+        ) from error
+    if scheduler is not None:
+        with Client(scheduler) as client:  # type: ignore[no-untyped-call]
+            yield client
+        return
+    options: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    cluster = LocalCluster(n_workers=jobs, **options)  # type: ignore[no-untyped-call]
+    with cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
+        yield client
+
+
+def register_ray(address: str | None) -> None:
+    """Make ray known to joblib, and connect to a cluster or start one here."""
+    try:
+        import ray
+        from ray.util.joblib import register_ray as register
+    except ImportError as error:
+        raise ImportError("The engine ray needs ray. Install it with pip install ray.") from error
+    if not ray.is_initialized():
+        ray.init(address=address, include_dashboard=False, log_to_driver=False)
+    register()

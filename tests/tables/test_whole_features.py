@@ -1,0 +1,55 @@
+"""Features of a table in parts, against those of the whole table."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import polars as pl
+import pytest
+
+from polyladder.tables.features import Features
+from polyladder.tables.partitions import LocalPartitions
+from polyladder.tables.whole_features import Summarize, features_of
+
+
+def frame(n=2000):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 3)) * [1, 100, 1e-3] + [5, 0, 1e3]
+    x[rng.random((n, 3)) < 0.02] = np.nan
+    text = rng.choice(["a", "b", None], n).tolist()
+    text[n - 1] = "only once"
+    return pl.DataFrame({"u": x[:, 0], "v": x[:, 1], "w": x[:, 2], "t": text}).with_columns(constant=pl.lit(1.0))
+
+
+@pytest.mark.parametrize("size", [90, 2000])
+def test_equal_to_the_whole_table_where_the_sample_is_all_of_it(size):
+    table = frame()
+    rows = LocalPartitions([(part, np.zeros(len(part))) for part in table.iter_slices(size)])
+    found = features_of(rows.fold(Summarize(10**6), operator.add), "standard", True, "impute")
+    whole = Features("standard", True, "impute").fit(table)
+    # Rows that witness an extreme stand in the sample too: the median of 2,000 rows may move by a row.
+    assert found.feature_names_out_ == whole.feature_names_out_
+    np.testing.assert_allclose(found.scaler_.mean_, whole.scaler_.mean_, rtol=1e-4)
+    np.testing.assert_allclose(found.scaler_.scale_, whole.scaler_.scale_, rtol=1e-4)
+    np.testing.assert_array_equal(found.low_, whole.low_)
+    np.testing.assert_array_equal(found.high_, whole.high_)
+
+
+def test_a_small_sample_still_knows_ranges_categories_and_scales():
+    table = frame().fill_nan(None).fill_null(strategy="forward").drop_nulls()
+    rows = LocalPartitions([(part, np.zeros(len(part))) for part in table.iter_slices(300)])
+    summary = rows.fold(Summarize(50), operator.add)
+    assert len(summary.sample.y) == 50
+    found, whole = features_of(summary, "piecewise", True, "impute"), Features("piecewise", True, "impute").fit(table)
+    np.testing.assert_allclose(found.scaler_.mean_, whole.scaler_.mean_, rtol=1e-12)
+    np.testing.assert_allclose(found.scaler_.scale_, whole.scaler_.scale_, rtol=1e-9)
+    np.testing.assert_array_equal(found.high_, whole.high_)
+    assert [n for n in found.feature_names_out_ if "t = " in n] == [n for n in whole.feature_names_out_ if "t = " in n]
+    assert found.ramps_ is not None
+
+
+def test_parts_with_other_columns_are_refused():
+    parts = LocalPartitions([(pl.DataFrame({"a": [1.0]}), np.zeros(1)), (pl.DataFrame({"b": [1.0]}), np.zeros(1))])
+    with pytest.raises(ValueError, match="same columns"):
+        parts.fold(Summarize(5), operator.add)

@@ -1,0 +1,76 @@
+"""Programs on the workers of joblib's engines: a real cluster of processes, one of which is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import joblib
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import make_friedman1
+
+from polyladder import BatchedGridSearchCV, LPNNRegressor
+from polyladder.experiments.engine.run import run
+from polyladder.experiments.engine.store import Store
+from polyladder.training.spread import engine_of, on_one_thread, workers_elsewhere
+from tests.experiments.small import small
+
+
+def values(store):
+    return {key: row.get("value", row.get("folds")) for key, row in store.rows("small").items()}
+
+
+def test_no_engine_is_no_worker():
+    assert workers_elsewhere() == 0
+    with joblib.parallel_config("threading", n_jobs=2):
+        assert workers_elsewhere() == 0
+    with joblib.parallel_config("loky", n_jobs=2):
+        assert workers_elsewhere() == 2
+    with pytest.raises(ValueError, match="must come with an engine"), engine_of(None, "tcp://127.0.0.1:1"):
+        pass
+
+
+def test_a_task_has_one_thread_and_leaves_the_others():
+    before = torch.get_num_threads()
+    assert on_one_thread(torch.get_num_threads) == 1
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.slow
+def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    d = small()
+    here = Store(tmp_path / "here")
+    run(d, here)
+    X, y = make_friedman1(200, random_state=0)
+    model = LPNNRegressor(order=3, n_estimators=1, max_iter=5, random_state=0)
+    search = BatchedGridSearchCV(model, {"alpha": [1e-4, 1e-2], "width": [3, 4]}, cv=2)
+    alone = search.fit(X, y).cv_results_["mean_test_score"]
+    with engine_of("dask", jobs=2) as jobs:
+        client = distributed.get_client()
+        victims = list(client.run(os.getpid).values())[:1]
+        there, groups = Store(tmp_path / "there"), []
+
+        def kill_one(group, cost):
+            groups.append(group)
+            if victims:
+                os.kill(victims.pop(), signal.SIGKILL)
+
+        run(d, there, jobs=jobs, watch=kill_one)
+        assert not victims
+        assert len(groups) > 3
+        spread = search.fit(X, y).cv_results_["mean_test_score"]
+    assert values(there) == values(here)
+    np.testing.assert_allclose(spread, alone, rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_ray_gives_the_same_table(tmp_path):
+    pytest.importorskip("ray", reason="ray is not installed: sweeps on ray are NOT tested here")
+    here, there = Store(tmp_path / "here"), Store(tmp_path / "there")
+    run(small(), here)
+    with engine_of("ray", jobs=2) as jobs:
+        run(small(), there, jobs=jobs)
+    assert values(there) == values(here)
