@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 import torch
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -54,6 +56,33 @@ def standardized(model: Any) -> TransformedTargetRegressor:
 
 def linear_ridge() -> TransformedTargetRegressor:
     return standardized(make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 4, 15))))
+
+
+def logistic() -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+
+
+def boosted_classes(random_state: int) -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(random_state=random_state)
+
+
+class SmoothProcess:
+    """A Gaussian process with one length per input, on scaled inputs."""
+
+    def __init__(self, random_state: int) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> SmoothProcess:
+        kernel = ConstantKernel(1.0, (1e-3, 1e6)) * RBF(np.full(X.shape[1], 3.0), (1e-2, 1e4))
+        kernel += WhiteKernel(1e-4, (1e-10, 10.0))
+        process = GaussianProcessRegressor(
+            kernel, normalize_y=True, n_restarts_optimizer=1, random_state=self.random_state
+        )
+        self.model_ = make_pipeline(StandardScaler(), process).fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.model_.predict(X)
 
 
 def boosting(random_state: int) -> TransformedTargetRegressor:

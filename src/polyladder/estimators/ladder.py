@@ -51,8 +51,8 @@ SELECT_SCORES = 60_000
 ONE_THREAD_ROWS = 20_000
 """Rows up to which a selection is computed on one thread: its matrices are small, and threads wait for each other."""
 
-SELECTION_SWEEPS = 20
-"""Sweeps of the ladders that ``order="auto"`` tries, with steps that are not relaxed."""
+SELECTION_SWEEPS = 8
+"""Sweeps of the ladders that ``order="auto"`` tries."""
 
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""

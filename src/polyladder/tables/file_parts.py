@@ -28,7 +28,7 @@ def table_files(path: str | Path) -> list[Path]:
         return [place]
     found = sorted(place.rglob("*.parquet"))
     if not found:
-        raise ValueError(f"{path} must hold Parquet files; there are none.")
+        raise ValueError(f"{path} must be a file or hold Parquet files; it is a folder without any.")
     return found
 
 
@@ -40,11 +40,14 @@ def bytes_in_memory(path: str | Path) -> int:
     for file in table_files(path):
         with file.open("rb") as stream:
             packed = stream.read(4) == b"PAR1"
-        if packed:
-            lazy = pl.scan_parquet(file)
-            total += lazy.select(pl.len()).collect().item() * len(lazy.collect_schema()) * 8 * COPIES
-        else:
-            total += file.stat().st_size * TEXT_BYTES
+        try:
+            if packed:
+                lazy = pl.scan_parquet(file)
+                total += lazy.select(pl.len()).collect().item() * len(lazy.collect_schema()) * 8 * COPIES
+                continue
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+            pass  # A damaged file is refused, in words, by who reads it.
+        total += file.stat().st_size * TEXT_BYTES
     return total
 
 

@@ -101,7 +101,7 @@ def test_only_picks_data_and_models():
     ("old", "new", "said"),
     [
         ('metric = "rmse"', 'metric = "error"', "published of small must be shares of wrong rows"),
-        ('metric = "rmse"', 'metric = "loss"', "metric of small must be one of error, nll, rmse; got 'loss'"),
+        ('metric = "rmse"', 'metric = "loss"', "metric of small must be one of error, log_loss, nll, rmse; got 'loss'"),
         ('kind = "random"', 'kind = "mine"', "splits.kind of small"),
         ('name = "FM"', 'name = "FFR"', "a name twice"),
         ("FFR = { diabetes", "FFX = { diabetes", "its own models; got 'FFX'"),

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import log_loss
 
 from polyladder import LPNNRegressor
 from polyladder.experiments.engine.plan import measurement
-from polyladder.experiments.runners.estimators import run_estimators
+from polyladder.experiments.runners.estimators import measured, run_estimators
 from polyladder.experiments.runners.sources import fits_of
 from tests.experiments.small import TEXT, small
 
@@ -49,3 +50,9 @@ def test_any_estimator_can_be_named_by_its_path():
     each = measurement(d, d.columns[0], d.models[1], {}, 2, None)
     result = run_estimators([each])[0][0]
     assert result.value == pytest.approx(rmse(Ridge(alpha=10.0), fits_of(each)[0]))
+
+
+def test_log_loss_is_that_of_the_probabilities() -> None:
+    X, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    model = LogisticRegression().fit(X, y)
+    assert measured("log_loss", model, X, y).value == pytest.approx(log_loss(y, model.predict_proba(X)))

@@ -88,3 +88,28 @@ def test_fits_of_one_name_have_the_same_rows():
         assert np.array_equal(a.train, b.train)
     assert len({fit.name for fit in fits_of(one)}) == 3
     assert fits_of(last(TEXT, 1))[0].name not in {fit.name for fit in fits_of(one)}
+
+
+def test_masks_split_a_folder_of_numbers(tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "more" / "tiny"
+    folder.mkdir(parents=True)
+    table = np.arange(12.0).reshape(4, 3)
+    np.savetxt(folder / "data.csv.gz", table, delimiter=",")
+    np.savetxt(folder / "test_mask.csv.gz", [[1, 0], [0, 1], [0, 0], [0, 1]], delimiter=",")
+    monkeypatch.setenv("POLYLADDER_DATA", str(tmp_path))
+    text = TEXT.replace('data = "diabetes"', 'data = "more/tiny"').replace(RANDOM, 'splits = { kind = "masks" }')
+    features, target, classes, train, test = rows_of(last(text, 1))
+    np.testing.assert_array_equal(features, table[:, :2])
+    np.testing.assert_array_equal(target, table[:, 2])
+    assert (classes, list(train), list(test)) == (0, [0, 2], [1, 3])
+    with pytest.raises(ValueError, match="at most its 2 masks"):
+        rows_of(last(text, 2))
+    with pytest.raises(FileNotFoundError, match="must be a folder of POLYLADDER_DATA"):
+        rows_of(last(text.replace("more/tiny", "more/none")))
+
+
+def test_smooth_functions_have_their_own_rows() -> None:
+    text = TEXT.replace('data = "diabetes"', 'data = "borehole-50"').replace(RANDOM, 'splits = { kind = "smooth" }')
+    features, _, _, train, test = rows_of(last(text))
+    assert (features.shape[1], len(train)) == (8, 50)
+    assert not set(train) & set(test)

@@ -17,10 +17,13 @@ from polyladder.training.solves.alternating import fit_alternating, random_start
 LEAST_RELEVANCE = 0.3
 """An input counts at least this much of the most relevant one."""
 
+RELAXATION = 1.6
+"""How far steps of layers and gates go; see `polyladder.fit_alternating`."""
+
 PLENTY = 2000
 """With more rows than this a ladder finds out itself which inputs matter."""
 
-LAST_SWEEPS = 8
+LAST_SWEEPS = 4
 """Sweeps on all rows, at the end."""
 
 
@@ -85,6 +88,7 @@ def fold_ladders(
         sweeps=settings.sweeps,
         tolerance=settings.tolerance,
         alpha=settings.alpha,
+        relaxation=RELAXATION,
     ).polynomial
     outputs = found(rows)
     outputs = outputs.reshape(problem.folds, settings.per_fold, *outputs.shape[1:]).mean(1)
@@ -104,6 +108,7 @@ def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, set
         sweeps=LAST_SWEEPS,
         tolerance=settings.tolerance,
         alpha=settings.alpha,
+        relaxation=RELAXATION,
     ).polynomial
     return replace(trial, ladder=rescaled(found, relative))
 
@@ -123,6 +128,7 @@ def main_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, setting
         sweeps=settings.sweeps,
         tolerance=settings.tolerance,
         alpha=settings.alpha,
+        relaxation=RELAXATION,
     ).polynomial
     return replace(trial, ladder=rescaled(found, relative))
 

@@ -49,11 +49,14 @@ def judged(
         counting = [t for t, w, own in zip(trials, weights, suspect, strict=True) if own and w > 0]
         renewed = [new for group in by_block(counting) for new in cross_fitted(problem, group, effort, rng)]
         trials = [t for t, own in zip(trials, suspect, strict=True) if not own] + renewed
-        weights = stack(problem, trials, np.zeros(len(trials)))
-    light = [t.model == "ladder" and w < LIGHT for t, w in zip(trials, weights, strict=True)]
-    if any(light):
-        trials = [t for t, little in zip(trials, light, strict=True) if not little]
-        weights = stack(problem, trials, np.zeros(len(trials)))
+        price = np.zeros(len(trials))
+        weights = stack(problem, trials, price)
+    light = np.array([t.model == "ladder" and w < LIGHT for t, w in zip(trials, weights, strict=True)])
+    if light.any():
+        weights[light] = 0.0
+        weights[~light] = stack(
+            problem, [t for t, little in zip(trials, light, strict=True) if not little], price[~light]
+        )
     main = [t.model == "ladder" and w > ALONE for t, w in zip(trials, weights, strict=True)]
     if any(main):
         weights = np.where(main, 1.0, 0.0)

@@ -73,6 +73,9 @@ MAIN = 0.5
 LADDER_ROWS = 300
 """Different rows from which on ladders are tried: below, their random starts decide too much."""
 
+FINE_ROWS = 2000
+"""Rows up to which the folds of ladders are half as large."""
+
 LADDER_ORDERS = (6, 4)
 
 CLOSE = 1.4
@@ -316,6 +319,10 @@ def more_ladders(problem: Problem, block: Block, features: Features, error: floa
     left = options.effort.ladder_cost
     if len(problem.chosen) < LADDER_ROWS or not options.ladders.per_fold:
         return found
+    if len(problem.chosen) <= FINE_ROWS:
+        # Kernels leave out one row, folds a fifth of them: that alone would decide against ladders.
+        halves = np.arange(len(problem.fold)) // problem.folds % 2
+        problem = replace(problem, fold=2 * problem.fold + halves, folds=2 * problem.folds)
     count = problem.folds * options.ladders.per_fold
     weight = chosen_weight(problem)
     for order in LADDER_ORDERS:

@@ -12,11 +12,11 @@ import numpy as np
 
 from polyladder.experiments.equations import PACKAGE, paper_file
 
-METRICS = {"rmse": "RMSE", "error": "error rate", "nll": "NLL"}
+METRICS = {"rmse": "RMSE", "error": "error rate", "nll": "NLL", "log_loss": "log loss"}
 """What may be measured and how it is called. The lower, the better."""
 
 RUNNERS = ("network", "estimator", "activations", "sampling")
-SPLITS = ("published", "random", "drawn")
+SPLITS = ("published", "random", "drawn", "smooth", "masks")
 
 Options = dict[str, Any]
 Grid = dict[str, list[Any]] | list[Options]
@@ -124,7 +124,8 @@ class Declaration:
         metric: one of `METRICS`.
         seed: of everything random.
         splits: how rows are split: ``{"kind": "published"}``, ``{"kind": "random", "test": 0.3}`` or
-            ``{"kind": "drawn"}`` for data that are drawn anew for each run.
+            ``{"kind": "drawn"}`` for data that are drawn anew for each run, ``{"kind": "smooth"}`` for functions such
+            as ``borehole-100``, ``{"kind": "masks"}`` for folders with ``data.csv.gz`` and ``test_mask.csv.gz``.
         selection: ``{"folds": 5}`` or ``{"holdout": 0.2}``; empty if nothing is selected.
         settings_at_once: how many settings are compared in one program.
         splits_compared_at_once: of how many splits.

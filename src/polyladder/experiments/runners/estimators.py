@@ -72,6 +72,9 @@ def fitted(measurement: Measurement, fit: Fit) -> Result:
 
 def measured(metric: str, model: Any, X: Array, y: Array) -> Result:
     """The metric, and for numbers the largest error and whatever a predicted distribution is worth."""
+    if metric == "log_loss":
+        p = np.clip(model.predict_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)], 1e-15, None)
+        return Result(float(-np.log(p).mean()))
     prediction = model.predict(X)
     if metric == "error":
         return score(metric, prediction, y)

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.model_selection import KFold, train_test_split
 
 from polyladder.datasets.dataset import Dataset, load_dataset
+from polyladder.datasets.folders import VARIABLE, data_folders
 from polyladder.experiments.engine.plan import Measurement
+from polyladder.experiments.runners.smooth import draw_smooth
 from polyladder.experiments.runners.synthetic import DRAWN, draw
 
 Array = np.ndarray[Any, Any]
@@ -41,6 +43,16 @@ class Fit:
 def dataset(name: str) -> Dataset:
     """A data set of the catalog, kept between the groups of a column."""
     return load_dataset(name)
+
+
+@lru_cache(maxsize=2)
+def masked(name: str) -> tuple[Array, Array]:
+    """A table of numbers, the target last, and its test masks, one column per split; from a folder of the data."""
+    for folder in data_folders():
+        place = folder / name
+        if place.is_dir():
+            return tuple(np.loadtxt(place / f"{file}.csv.gz", delimiter=",", ndmin=2) for file in ("data", "test_mask"))  # type: ignore[return-value]
+    raise FileNotFoundError(f"{name} must be a folder of {VARIABLE}, with data.csv.gz and test_mask.csv.gz; got none.")
 
 
 def fits_of(measurement: Measurement) -> list[Fit]:
@@ -77,6 +89,15 @@ def rows_of(measurement: Measurement) -> tuple[Array, Array, int, Array, Array]:
             raise ValueError(f"data must be one of {', '.join(DRAWN)} where it is drawn; got {measurement.data!r}.")
         x, y = draw(measurement.data, measurement.declared_seed + measurement.split)
         return x, y, 0, np.arange(len(x) // 2), np.arange(len(x) // 2, len(x))
+    if measurement.splits["kind"] == "smooth":
+        x, y, rows = draw_smooth(measurement.data, measurement.declared_seed + measurement.split)
+        return x, y, 0, np.arange(rows), np.arange(rows, len(x))
+    if measurement.splits["kind"] == "masks":
+        table, masks = masked(measurement.data)
+        if measurement.split >= masks.shape[1]:
+            raise ValueError(f"splits of {measurement.data} must be at most its {masks.shape[1]} masks; got more.")
+        tested = masks[:, measurement.split] > 0
+        return table[:, :-1], table[:, -1], 0, np.flatnonzero(~tested), np.flatnonzero(tested)
     data = dataset(measurement.data)
     classes = len(data.class_names)
     if measurement.splits["kind"] == "random" and measurement.data not in measurement.splits.get("own_test", ()):
