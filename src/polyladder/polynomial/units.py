@@ -8,7 +8,7 @@ and a few passes over t, which stays in the processor's cache.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from weakref import finalize
 
 import torch
 from torch import Tensor
@@ -126,12 +126,14 @@ class MeanOfParts:
         return total / len(self.parts)
 
 
-KNOWN: WeakKeyDictionary[LadderPolynomial, MeanOfParts] = WeakKeyDictionary()
-"""Parts of ladders that are still in use: finding them takes longer than one prediction."""
+KNOWN: dict[int, MeanOfParts] = {}
+"""Parts of ladders that are still in use, by their identity: finding them takes longer than one prediction."""
 
 
 def mean_of(members: LadderPolynomial) -> MeanOfParts:
     """The parts of a batch (B,) of ladders with at least one layer; found once for the same ladders."""
-    if members not in KNOWN:
-        KNOWN[members] = MeanOfParts(tuple(unit_sum(each) or trim(each) for each in members))
-    return KNOWN[members]
+    key = id(members)
+    if key not in KNOWN:
+        KNOWN[key] = MeanOfParts(tuple(unit_sum(each) or trim(each) for each in members))
+        finalize(members, KNOWN.pop, key, None)
+    return KNOWN[key]
