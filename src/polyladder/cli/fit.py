@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
 from polyladder.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -120,56 +121,33 @@ def fit(
     from polyladder.report.page import write_report
     from polyladder.training.threads import limited
 
+    reading: dict[str, Any] = {
+        "task": task.value if task else None,
+        "drop": tuple(drop or ()),
+        "category": tuple(category or ()),
+        "keep": tuple(keep or ()),
+        "schema": schema,
+    }
+    part = place.with_name(place.name + ".part")
     if under_torchrun():
         if solver != Solver.adam:
             raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
-        fit_under_torchrun(data, target, task, drop, category, keep, schema, epochs, seed, place, quiet)
+        found = fit_in_processes(data, target, reading, place, epochs=epochs, seed=seed, checkpoint=part, quiet=quiet)
+        if found is not None:
+            finish(found, [place], [False], None, False, quiet)
         return
     if data != "-" and in_parts(data, memory):
-        asked: dict[str, object] = {
-            "--bayesian": bayesian,
-            "--balance": balance,
-            "--test": test,
-            "--group": group,
-            "--time": time,
-        }
-        asked |= {"--solver adam": solver == Solver.adam, "--time-budget": time_budget, "--report": report}
-        refuse_in_parts(data, [option for option, given in asked.items() if given])
-        from polyladder.automatic.fit_large import fit_large_table
-
-        with progress(not quiet) as shown, limited(threads):
-            estimator = fit_large_table(
-                data,
-                target,
-                task=task.value if task else None,
-                drop=tuple(drop or ()),
-                category=tuple(category or ()),
-                keep=tuple(keep or ()),
-                schema=schema,
-                sweeps=sweeps,
-                compare=not no_compare,
-                seed=seed,
-                checkpoint=place.with_name(place.name + ".part"),
-                say=shown.say,
-                step=shown.step,
-            )
-            estimator.save(place)
-        finish(estimator, [place], replaced, metrics, as_json, quiet)
+        asked: dict[str, object] = {"--bayesian": bayesian, "--balance": balance, "--test": test, "--group": group}
+        asked |= {"--time": time, "--time-budget": time_budget, "--report": report}
+        refuse_in_parts(data, asked | {"--solver adam": solver == Solver.adam})
+        more = {"sweeps": sweeps, "compare": not no_compare, "seed": seed, "checkpoint": part}
+        with limited(threads):
+            found = fit_parts(data, target, reading | more, place, quiet=quiet)
+        finish(found, [place], replaced, metrics, as_json, quiet)
         return
     with progress(not quiet) as shown, limited(threads):
         shown.step(f"reading {data}")
-        table = read_training_table(
-            data,
-            target,
-            task=task.value if task else None,
-            drop=tuple(drop or ()),
-            category=tuple(category or ()),
-            keep=tuple(keep or ()),
-            schema=schema,
-            group=group,
-            time=time,
-            say=shown.say,
-        )
+        table = read_training_table(data, target, **reading, group=group, time=time, say=shown.say)
         estimator = fit_training_table(
             table,
             bayesian=bayesian,
@@ -207,67 +185,6 @@ def finish(
         show_result(estimator)
         for label, each, old in zip(("Saved to", "Report:"), places, replaced, strict=False):
             typer.echo(place_words(label, each, old))
-
-
-def fit_under_torchrun(
-    data: str,
-    target: str,
-    task: TaskName | None,
-    drop: list[str] | None,
-    category: list[str] | None,
-    keep: list[str] | None,
-    schema: Path | None,
-    epochs: int,
-    seed: int,
-    place: Path,
-    quiet: bool,
-) -> None:
-    """Fit with the processes that torchrun started; the first of them speaks and writes."""
-    from polyladder.automatic.fit_processes import fit_with_processes, process_group
-    from polyladder.automatic.fit_table import read_training_table
-    from polyladder.models.processes import process_number
-
-    with process_group():
-        first = process_number() == 0
-        with progress(first and not quiet) as shown:
-            table = read_training_table(
-                data,
-                target,
-                task=task.value if task else None,
-                drop=tuple(drop or ()),
-                category=tuple(category or ()),
-                keep=tuple(keep or ()),
-                schema=schema,
-                say=shown.say,
-            )
-            part = place.with_name(place.name + ".part")
-            estimator = fit_with_processes(table, epochs=epochs, seed=seed, checkpoint=part, say=shown.say)
-            if first:
-                estimator.save(place)
-    if first:
-        finish(estimator, [place], [False], None, False, quiet)
-
-
-def in_parts(data: str, memory: float | None) -> bool:
-    """Whether a fit in memory would need more of it than it may; folders are always read in parts."""
-    import os
-
-    from polyladder.tables.file_parts import bytes_in_memory
-
-    if Path(data).is_dir():
-        return True
-    if not Path(data).is_file():
-        return False
-    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 if memory is None else memory * 2**30
-    return bytes_in_memory(data) > limit
-
-
-def refuse_in_parts(data: str, options: list[str]) -> None:
-    """Refuse options that need all rows in memory."""
-    if options:
-        raise ValueError(
-            f"{', '.join(options)} must be left out for {data}, which is read in parts. Raise --memory if it fits."
-        )
 
 
 def write_metrics(card: dict[str, Any], path: Path) -> None:

@@ -26,13 +26,13 @@ from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.select import Options, choose_model
 from polyladder.estimators.support import Support, states, support
-from polyladder.estimators.table_estimator import PREDICT_NUMBERS, ClassPrediction, NumberPrediction, Prepared
+from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
-from polyladder.polynomial.rungs import last_states
-from polyladder.polynomial.sparse import is_sparse, row_parts
+from polyladder.polynomial.sparse import is_sparse
+from polyladder.polynomial.units import mean_of
 from polyladder.polynomial.widen import widen
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
 from polyladder.tables.features import KINDS
@@ -169,7 +169,7 @@ class LadderEstimator(EnsembleEstimator):
         """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""
         rows, before = prepared.rows, self.support_
         self.support_ = support(self.members_, rows, before)
-        missing, curvature = loss_slopes(rows, mean_output(self.members_, rows.z))
+        missing, curvature = loss_slopes(rows, mean_of(self.members_)(rows.z))
         weighted = missing if rows.weight is None else missing * rows.weight.unsqueeze(-1)
         moment = (states(self.members_[:1], rows.z)[0].mT @ weighted) / (curvature * self.support_.count)
         step = torch.cholesky_solve(moment, self.support_.factor[0])
@@ -310,7 +310,7 @@ class LadderEstimator(EnsembleEstimator):
         if is_sparse(z) or not self.members_.W:
             return super()._evaluate(z)
         if "selection_" in vars(self):
-            outputs: Tensor = mean_output(self.members_, z)
+            outputs: Tensor = mean_of(self.members_)(z)
         else:
             # The members side by side: as one wide ladder their weights are mostly zeros.
             outputs = Layout.of(self.members_).mean(z)
@@ -318,15 +318,6 @@ class LadderEstimator(EnsembleEstimator):
 
     def _complete(self, opened: Opened) -> None:
         self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
-
-
-def mean_output(members: LadderPolynomial, z: Tensor) -> Tensor:
-    """The mean output of ladders whose units mostly keep to themselves, a chunk of rows at a time. Shape (n, m)."""
-    found = []
-    for part in row_parts(z, max(1, PREDICT_NUMBERS // (4 * len(members) * max(members.hidden)))):
-        h = last_states(members, part)
-        found.append((h @ members.readout.mT + members.offset.unsqueeze(-2)).mean(0))
-    return torch.cat(found)
 
 
 def loss_slopes(rows: Rows, outputs: Tensor) -> tuple[Tensor, float]:

@@ -1,0 +1,83 @@
+"""Units that keep to themselves, evaluated as polynomials of one direction each."""
+
+import numpy as np
+import pytest
+import torch
+
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.units import KNOWN, UnitSum, mean_of, unit_sum
+from polyladder.polynomial.widen import lengthen
+from polyladder.training.kernels.directions import Directions, kernel_ladder, linear_ladder, power_ladder
+from polyladder.training.solves.alternating import random_start
+
+RNG = np.random.default_rng(2)
+X = torch.from_numpy(RNG.normal(size=(700, 5)))
+
+
+def directions(units: int, scale: float = 0.3) -> Directions:
+    rows = scale * RNG.normal(size=(units, 5))
+    return Directions(rows, rows @ rows.T, 3)
+
+
+def ladders() -> list[LadderPolynomial]:
+    kernel = kernel_ladder(directions(40), {2: RNG.normal(size=40), 6: RNG.normal(size=40)})
+    several = power_ladder(directions(30), 4, RNG.normal(size=(30, 1)))
+    return [kernel, several, linear_ladder(RNG.normal(size=(1, 5)), RNG.normal(size=1)), lengthen(kernel, 8)]
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_a_sum_of_units_is_the_ladder(which: int) -> None:
+    ladder = ladders()[which]
+    found = unit_sum(ladder)
+    assert found is not None
+    expected = ladder(X)
+    torch.testing.assert_close(found(X), expected, rtol=1e-11, atol=1e-11 * float(expected.abs().max()))
+    torch.testing.assert_close(found(X[:1]), expected[:1], rtol=1e-10, atol=1e-11 * float(expected.abs().max()))
+
+
+def test_rungs_of_ones_and_inputs_that_are_not_read_cost_nothing() -> None:
+    sixth = kernel_ladder(directions(10), {6: RNG.normal(size=10)})
+    found = unit_sum(lengthen(sixth, 9))
+    assert found is not None
+    assert len(found.powers) == 7
+    flat = linear_ladder(np.array([[0.0, 2.0, 0.0, 0.0, -1.0]]), np.zeros(1))
+    line = unit_sum(flat)
+    assert line is not None
+    assert line.columns.tolist() == [1, 4]
+
+
+def test_other_ladders_are_left_as_they_are() -> None:
+    one = random_start(5, (4, 4), 1, [0], 1)[0]
+    assert unit_sum(one) is None  # units read each other
+    assert unit_sum(random_start(5, (4,), 1, [0], 1)[0]) is None  # two directions for each unit
+
+
+def test_zero_is_a_sum_of_units() -> None:
+    found = unit_sum(linear_ladder(np.zeros((2, 5)), np.array([1.0, -2.0])))
+    assert found is not None
+    assert found(X[:3]).tolist() == [[1.0, -2.0]] * 3
+
+
+def test_the_mean_of_members_takes_the_best_way_for_each() -> None:
+    free = random_start(5, (3, 3), 1, [0, 1], 2)
+    members = LadderPolynomial(free.W, free.b, free.V, free.c, free.readout, free.offset)
+    kernel = kernel_ladder(directions(3), {3: RNG.normal(size=3)})
+    both = members.map(lambda t: t.clone())
+    for own, other in zip(
+        (*both.W, *both.b, *both.V, *both.c), (*kernel.W, *kernel.b, *kernel.V, *kernel.c), strict=True
+    ):
+        own[1] = other
+    both.readout[1], both.offset[1] = kernel.readout, kernel.offset
+    found = mean_of(both)
+    assert [type(part) for part in found.parts] == [LadderPolynomial, UnitSum]
+    torch.testing.assert_close(found(X), both(X).mean(0))
+    assert mean_of(both) is found
+
+
+def test_parts_are_forgotten_with_their_ladders() -> None:
+    ladder = random_start(5, (3,), 1, [0], 1)
+    before = len(KNOWN)
+    mean_of(ladder)
+    assert len(KNOWN) == before + 1
+    del ladder
+    assert len(KNOWN) == before
