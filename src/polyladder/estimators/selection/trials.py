@@ -162,6 +162,9 @@ def folds_of_classes(problem: Problem, phi: Array, ridges: Sequence[float]) -> l
         left_out = np.zeros_like(classes)
         for k, rows in enumerate(inside):
             start = last[k] if len(last) == problem.folds else None
+            if start is None and last and classes.shape[1] == 1:
+                # Newton's steps end at the one minimum, wherever they begin: next to another fold's they are few.
+                start = last[-1]
             solved = fit_classes(phi[rows], classes[rows], weight[rows], ridge, start)
             last[k : k + 1] = [solved]
             left_out[~rows] = phi[~rows] @ solved[:-1] + solved[-1]
