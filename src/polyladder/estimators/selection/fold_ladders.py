@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from polyladder.estimators.cost import work_for
+from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.solves.alternating import fit_alternating, random_start
+from polyladder.training.solves.stages import fit_in_stages
 
 LEAST_RELEVANCE = 0.3
 """An input counts at least this much of the most relevant one."""
@@ -23,11 +26,8 @@ RELAXATION = 1.6
 PLENTY = 2000
 """With more rows than this a ladder finds out itself which inputs matter."""
 
-LAST_SWEEPS = 4
-"""Sweeps on all rows, at the end."""
-
-
-MAIN_LADDERS = 8
+LAST_SWEEPS, LAST_ROWS = 4, 50_000
+"""Sweeps on all rows, at the end, and how many rows those are at most."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,12 @@ def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, set
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
     assert trial.ladder is not None
     relative = relative_scales(problem, scale)
+    some = slice(None) if len(x) <= LAST_ROWS else np.random.default_rng(0).permutation(len(x))[:LAST_ROWS]
     found = fit_alternating(
         rescaled(trial.ladder, 1 / relative),
-        torch.from_numpy(x) * relative,
-        torch.from_numpy(problem.y),
-        sample_weight=torch.from_numpy(problem.weight),
+        torch.from_numpy(x[some]) * relative,
+        torch.from_numpy(problem.y[some]),
+        sample_weight=torch.from_numpy(problem.weight[some]),
         sweeps=LAST_SWEEPS,
         tolerance=settings.tolerance,
         alpha=settings.alpha,
@@ -114,22 +115,24 @@ def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, set
 
 
 def main_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, settings: LadderSettings) -> Trial:
-    """The trial with as many ladders as a fit without a choice has, all solved on all rows from the beginning."""
+    """The trial with ladders solved from the beginning, as many and in such stages as a fit without a choice has."""
     relative = relative_scales(problem, scale)
-    y = torch.from_numpy(problem.y)
-    start = random_start(
-        x.shape[1], (settings.width,) * (trial.order - 1), y.shape[1], settings.seeds(MAIN_LADDERS), MAIN_LADDERS
-    )
-    found = fit_alternating(
+    z, y = torch.from_numpy(x) * relative, torch.from_numpy(problem.y)
+    weight = torch.from_numpy(problem.weight)
+    rows = Rows(z, y, weight, y.shape[1], "squared")
+    work = work_for("alternating", rows, settings.width, trial.order, None, None)
+    hidden = (settings.width,) * (trial.order - 1)
+    start = random_start(x.shape[1], hidden, y.shape[1], settings.seeds(work.models), work.models)
+    found, _ = fit_in_stages(
         start,
-        torch.from_numpy(x) * relative,
+        z,
         y,
-        sample_weight=torch.from_numpy(problem.weight),
-        sweeps=settings.sweeps,
+        work.stages,
+        sample_weight=weight,
         tolerance=settings.tolerance,
         alpha=settings.alpha,
         relaxation=RELAXATION,
-    ).polynomial
+    )
     return replace(trial, ladder=rescaled(found, relative))
 
 
