@@ -11,8 +11,9 @@ from scipy import sparse
 
 from polyladder import BatchedGridSearchCV, FactorizationMachineRegressor, FeedforwardRegressor, LPNNRegressor
 from polyladder.estimators.bayesian import BayesianLPNNRegressor
+from polyladder.explain.fitted import read_model
 from polyladder.report.page import render_report, write_report
-from polyladder.report.payload import payload
+from polyladder.report.payload import payload, taken_order
 from tests.report import models
 
 
@@ -156,3 +157,12 @@ def test_what_has_no_page_is_refused():
     classifier, X, labels = models.make("two classes")
     with pytest.raises(ValueError, match="must hold the classes"):
         render_report(classifier, X, np.where(labels == "low", "lower", labels))
+
+
+def test_a_line_is_of_order_one_on_the_page() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    line = LPNNRegressor(effort="low", random_state=0).fit(X, X @ [1.0, 2.0] + 0.1 * X[:, 0] ** 0)
+    assert line.selection_.floor == "linear"
+    assert taken_order(read_model(line, X)) == 1
+    curved = LPNNRegressor(order=3, max_iter=2, random_state=0).fit(X, X[:, 0] * X[:, 1])
+    assert taken_order(read_model(curved, X)) == 3

@@ -292,6 +292,13 @@ def candidates(model: FittedModel) -> Json | None:
     }
 
 
+def taken_order(model: FittedModel) -> int:
+    """Of the polynomial; of a selection the highest order that counts, as a line is held as a ladder of order 2."""
+    selection = vars(model.estimator).get("selection_")
+    counting = [] if selection is None else [each.order for each in selection.candidates if each.weight > 0]
+    return max(counting, default=model.ladders.order)
+
+
 def formula_json(model: FittedModel) -> list[Json]:
     """The largest terms of each output; where there are too many to multiply out, those that were looked at."""
     total = term_count(model)
@@ -319,7 +326,7 @@ def card_json(model: FittedModel) -> Json:
         "source": card.get("source"),
         "notes": card.get("notes", []),
         "selection": (card.get("selection") or {}).get("sentence"),
-        "order": ladders.order,
+        "order": taken_order(model),
         "widths": list(ladders.hidden),
         "ladders": len(ladders),
         "weights": sum(trim(each).n_weights for each in ladders) if selected else ladders.n_weights,
