@@ -222,14 +222,20 @@ def test_rows_with_gaps_in_a_constant_column_are_transformed_as_in_python():
     assert page["strengths"]["pairs"] == []
 
 
-def test_a_selected_model_with_ramps_predicts_alike_on_the_page():
+def with_ramps():
+    """Rows, a selected model with ramps that was fitted to them, and what its page carries."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0.1, 4, size=(120, 2))
     y = np.floor(X[:, 0]) + np.log(X[:, 1])
     model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
     assert model.features_.ramps_ is not None
     carried = payload(model, X, y)
-    new = rng.uniform(0, 4.2, size=(9, 2))
+    return X, model, carried
+
+
+def test_a_selected_model_with_ramps_predicts_alike_on_the_page():
+    _, model, carried = with_ramps()
+    new = np.random.default_rng(1).uniform(0, 4.2, size=(9, 2))
     found = run(
         'import { column, transform } from "./columns.js";\nimport { ladder } from "./ladder.js";\n'
         'import { predict } from "./prediction.js";',
@@ -247,12 +253,7 @@ def test_a_selected_model_with_ramps_predicts_alike_on_the_page():
 
 
 def test_contributions_through_ramps_sum_to_the_prediction():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(0.1, 4, size=(120, 2))
-    y = np.floor(X[:, 0]) + np.log(X[:, 1])
-    model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
-    assert model.features_.ramps_ is not None
-    carried = payload(model, X, y)
+    X, model, carried = with_ramps()
     found = run(
         'import { column, transform } from "./columns.js";\nimport { ladder } from "./ladder.js";\n'
         'import { contributions } from "./contributions.js";',

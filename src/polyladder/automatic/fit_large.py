@@ -16,6 +16,7 @@ from polyladder.automatic.card import HeldOut, Score
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.fit_table import Listener, described
 from polyladder.automatic.metrics import judged
+from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import Task, TrainingTable, training_table
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.partitioned import SAMPLE_ROWS, WHOLE_SWEEPS, Sweeping, fit_in_parts
@@ -179,14 +180,8 @@ def fit_large_table(
             scored.append((score, held))
     step("describing the model")
     fitted = count - len(unseen[1])
-    words = {
-        "sentence": f"Order {estimator.order_}, by {sweeps} sweeps over all rows after others on a sample.",
-        "trials": [],
-        "order_path": [],
-        "order_note": "",
-        "held_out": len(unseen[1]),
-        "fitted": fitted,
-    }
+    sentence = f"Order {estimator.order_}, by {sweeps} sweeps over all rows after others on a sample."
+    words = nothing_selected(sentence) | {"held_out": len(unseen[1]), "fitted": fitted}
     estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     estimator.card_["rows"] = count
     if saved is not None:

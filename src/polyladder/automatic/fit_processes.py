@@ -13,6 +13,7 @@ import torch
 
 from polyladder.automatic.fit_table import Listener, described, held_out_rows
 from polyladder.automatic.metrics import judged
+from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.models.ladder import LPNN
@@ -92,14 +93,8 @@ def fit_with_processes(
     estimator.support_rows(rows)
     took = clock.monotonic() - began
     score = judged("ladder", estimator, *unseen, took, table.task)
-    words = {
-        "sentence": f"{epochs} epochs of gradient steps in {process_count()} processes; no settings were compared.",
-        "trials": [],
-        "order_path": [],
-        "order_note": "",
-        "held_out": len(unseen[1]),
-        "fitted": len(y),
-    }
+    sentence = f"{epochs} epochs of gradient steps in {process_count()} processes; no settings were compared."
+    words = nothing_selected(sentence) | {"held_out": len(unseen[1]), "fitted": len(y)}
     estimator.card_ = described(estimator, table, [score], words, list(table.sentences), seed)
     if checkpoint is not None and process_number() == 0:
         checkpoint.unlink(missing_ok=True)

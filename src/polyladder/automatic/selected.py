@@ -9,7 +9,6 @@ from polyladder.estimators.selection.found import Selection
 LONG = 60.0
 """Seconds from which on the effort of a selection is high."""
 
-
 SHORT = 15.0
 """Seconds below which it is low."""
 
@@ -37,3 +36,8 @@ def selection_json(selection: Selection) -> dict[str, Any]:
         "order_path": [list(pair) for pair in selection.order_path],
         "order_note": f"Lowest error of each order that was tried, as {selection.measure} on rows left out of the fit.",
     }
+
+
+def nothing_selected(sentence: str) -> dict[str, Any]:
+    """The same record of a model of given settings: a sentence says what it is."""
+    return {"sentence": sentence, "trials": [], "order_path": [], "order_note": ""}

@@ -23,8 +23,9 @@ from polyladder.estimators.selection.distinct import distinct_rows
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
+from polyladder.estimators.selection.kernel_blocks import Options
 from polyladder.estimators.selection.parts import sharing
-from polyladder.estimators.selection.select import Options, choose_model
+from polyladder.estimators.selection.select import choose_model
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget

@@ -18,10 +18,7 @@ from polyladder.models.merge import merge
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.training.rivals.fit import fit_kernel, fit_machine
 from polyladder.training.solves.alternating import random_start
-from polyladder.training.solves.stages import Stage, fit_in_stages
-
-RELAXATION = 1.6
-"""Steps of block solves go so much further than to a block's minimizer: then half the sweeps do."""
+from polyladder.training.solves.stages import RELAXATION, Stage, fit_in_stages
 
 
 class Sizes(NamedTuple):

@@ -15,13 +15,10 @@ from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.solves.alternating import fit_alternating, random_start
-from polyladder.training.solves.stages import fit_in_stages
+from polyladder.training.solves.stages import RELAXATION, fit_in_stages
 
 LEAST_RELEVANCE = 0.3
 """An input counts at least this much of the most relevant one."""
-
-RELAXATION = 1.6
-"""How far steps of layers and gates go; see `polyladder.fit_alternating`."""
 
 PLENTY = 2000
 """With more rows than this a ladder finds out itself which inputs matter."""

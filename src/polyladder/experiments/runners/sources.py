@@ -51,7 +51,8 @@ def masked(name: str) -> tuple[Array, Array]:
     for folder in data_folders():
         place = folder / name
         if place.is_dir():
-            return tuple(np.loadtxt(place / f"{file}.csv.gz", delimiter=",", ndmin=2) for file in ("data", "test_mask"))  # type: ignore[return-value]
+            table, masks = (np.loadtxt(place / f"{f}.csv.gz", delimiter=",", ndmin=2) for f in ("data", "test_mask"))
+            return table, masks
     raise FileNotFoundError(f"{name} must be a folder of {VARIABLE}, with data.csv.gz and test_mask.csv.gz; got none.")
 
 

@@ -17,6 +17,9 @@ from polyladder.polynomial.ladder import LadderPolynomial, combine
 from polyladder.training.solves.alternating import EXACT_SWEEPS, fit_alternating
 from polyladder.training.solves.ridge import Alpha
 
+RELAXATION = 1.6
+"""Steps of block solves go so much further than to a block's minimizer: then half the sweeps do."""
+
 
 @dataclass(frozen=True)
 class Stage:

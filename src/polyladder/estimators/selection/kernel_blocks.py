@@ -1,0 +1,106 @@
+"""Kernels over the columns of a table: their features, the scales of these, and directions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.trials import Block, Problem
+from polyladder.tables.features import RAMPS, Features
+from polyladder.tables.table import Table
+from polyladder.training.kernels.directions import pick_directions
+from polyladder.training.kernels.relevance import Array, Relevance, first_scales, fit_relevance
+
+MARGIN, EDGE = 0.03, 5
+"""Share of a column's range that clipping leaves free beyond each end; with few rows, the second number divided by
+them: the fewer there are, the further new rows lie outside."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a choice is made of.
+
+    Attributes:
+        kinds: of features to try.
+        piecewise: whether ramps are tried.
+        clip, missing: of the features.
+        effort: how much work it may be.
+        ladders: how ladders are solved.
+        seed: of everything random.
+    """
+
+    kinds: tuple[str, ...]
+    piecewise: bool
+    clip: bool
+    missing: Any
+    effort: Effort
+    ladders: LadderSettings
+    seed: int
+
+
+def smooth_block(
+    table: Table, problem: Problem, kind: str, options: Options, rng: np.random.Generator
+) -> tuple[Features, Block]:
+    """Features of one kind without ramps, and a kernel over them."""
+    features = fitted_features(table, problem, kind, options, max(MARGIN, EDGE / len(problem.y)))
+    x = features.transform_table(table)
+    degree = 4 if problem.classes is None else 3
+    return features, kernel_block(kind, x, np.arange(x.shape[1]), features.groups(), problem, degree, options, rng)
+
+
+def fitted_features(table: Table, problem: Problem, kind: str, options: Options, margin: float) -> Features:
+    """Features of one kind, clipped at a share of each column's range beyond its ends, if at all."""
+    features = Features(kind, options.clip, options.missing, margin=margin if options.clip else 0.0)  # type: ignore[arg-type]
+    features.fit_table(table, problem.weight)
+    return features
+
+
+def ramp_block(
+    table: Table, problem: Problem, plain: Features, options: Options, rng: np.random.Generator
+) -> tuple[Features, Block] | None:
+    """The same features with ramps, and a kernel over the ramps; None if no column has any."""
+    features = Features(plain.kind, plain.clip, plain.missing, ramps=RAMPS, margin=plain.margin)
+    features.fit_table(table, problem.weight)
+    if features.ramps_ is None:
+        return None
+    x = features.transform_table(table)
+    # A column with ramps is read through them alone.
+    hidden = np.unique(features.ramps_.column)
+    columns = np.setdiff1d(np.arange(x.shape[1]), hidden)
+    groups = features.groups()[columns]
+    return features, kernel_block("piecewise", x[:, columns], columns, groups, problem, 2, options, rng)
+
+
+def kernel_block(
+    name: str,
+    x: Array,
+    columns: NDArray[np.intp],
+    groups: NDArray[np.intp],
+    problem: Problem,
+    degree: int,
+    options: Options,
+    rng: np.random.Generator,
+) -> Block:
+    """A kernel whose scales are found on some of the rows, and its directions."""
+    own = np.unique(groups, return_inverse=True)[1]
+    effort = options.effort
+    some = problem.chosen[rng.permutation(len(problem.chosen))[: effort.evidence_rows]]
+    relevance = fit_relevance(
+        x[some], problem.y[some], own, degree, weight=problem.weight[some], steps=effort.evidence_steps
+    )
+    highest = max(effort.ramp_degrees if name == "piecewise" else effort.degrees)
+    directions = pick_directions(x[problem.chosen], relevance, own, effort.directions, rng, highest)
+    return Block(name, columns, x, own, relevance, directions, directions.along(x[problem.chosen]))
+
+
+def equal_block(block: Block, problem: Problem, options: Options, rng: np.random.Generator) -> Block:
+    """A quadratic kernel of the same inputs, all of which count alike: nothing of it was fitted to the targets."""
+    scales = Relevance(first_scales(block.groups, 2), 1.0, 1.0, 2)
+    directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng, 2)
+    along = directions.along(block.x[problem.chosen])
+    return Block(block.features, block.columns, block.x, block.groups, scales, directions, along)
