@@ -56,12 +56,14 @@ export function axes(svg, frame, x, y, options = {}) {
     draw(svg, "line", { class: "rule", x1: frame.left, x2: frame.right, y1: y(v), y2: y(v) });
     draw(svg, "text", { x: frame.left - 6, y: y(v) + 4, "text-anchor": "end" }, text(v));
   }
+  let free = Number.NEGATIVE_INFINITY;
   for (const v of roomyTicks(x.lo, x.hi, xCount, frame.right - frame.left, xText, xTicks)) {
-    const half = (CHARACTER * xText(v).length) / 2;
-    let anchor = "middle";
-    if (x(v) < frame.left + half) anchor = "start";
-    else if (x(v) > frame.right - half) anchor = "end";
-    draw(svg, "text", { x: x(v), y: frame.bottom + 15, "text-anchor": anchor }, xText(v));
+    const width = CHARACTER * xText(v).length;
+    // A label at an end is moved inside, where it may reach its neighbor: that one is left out.
+    const left = Math.max(frame.left, Math.min(x(v) - width / 2, frame.right - width));
+    if (left < free) continue;
+    free = left + width + 4;
+    draw(svg, "text", { x: left + width / 2, y: frame.bottom + 15, "text-anchor": "middle" }, xText(v));
   }
   if (xLabel) draw(svg, "text", { x: frame.right, y: frame.bottom + 30, "text-anchor": "end" }, xLabel);
   if (yLabel) draw(svg, "text", { x: 0, y: 10, "text-anchor": "start" }, yLabel);
