@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 import torch
 from sklearn.base import clone
 from sklearn.metrics import log_loss
@@ -638,3 +639,36 @@ def test_bad_parameters_are_refused_in_scikit_learns_words(Model: Any, parameter
         Model(**{parameter: value}).fit(X, y)
     expected = f"The {parameter!r} parameter of {Model.__name__} must be {words}. Got {value!r} instead."
     assert str(refused.value) == expected
+
+
+@pytest.mark.parametrize("parameters", [TINY, {"effort": "low", "random_state": 0}], ids=["fixed", "selected"])
+def test_single_precision_states_its_error(parameters: dict[str, Any]) -> None:
+    X = np.random.default_rng(3).normal(size=(90, 3))
+    y = cubic(X)
+    model = LPNNRegressor(**parameters).fit(X, y)
+    values, errors = model.predict_float32(X, return_error=True)
+    assert values.dtype == np.float32
+    assert values.shape == errors.shape == (90,)
+    assert (abs(values - model.predict(X)) <= errors).all()
+    np.testing.assert_array_equal(model.predict_float32(X), values)
+    classes = np.digitize(y, [0.0, 2.0])
+    chooser = LPNNClassifier(**parameters).fit(X, classes)
+    shares, bounds = chooser.predict_float32(X, return_error=True)
+    assert shares.shape == bounds.shape == (90, 3)
+    assert (abs(shares - chooser.predict_proba(X)) <= bounds).all()
+
+
+def test_single_precision_needs_dense_rows() -> None:
+    X = scipy.sparse.random_array((60, 5), density=0.4, rng=np.random.default_rng(0), format="csr")
+    model = LPNNRegressor(**ADAM).fit(X, np.arange(60.0))
+    with pytest.raises(ValueError, match="must be dense for single precision"):
+        model.predict_float32(X)
+
+
+def test_what_overflows_in_single_precision_is_refused() -> None:
+    X = np.random.default_rng(3).normal(size=(90, 3))
+    model = LPNNRegressor(**TINY, clip=False, guard=False).fit(X, cubic(X))
+    far = np.full((1, 3), 1e30)
+    assert np.isfinite(model.predict(far)).all()
+    with pytest.raises(ValueError, match="Row 1 of X must lie nearer"):
+        model.predict_float32(far)

@@ -232,20 +232,24 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _outputs(self, X: Any) -> Tensor:
         """Outputs of the model, refused where they are no numbers. Shape (n, m)."""
-        f = self._evaluate(self.inputs(X))
-        wrong = ~f.isfinite().all(-1)
-        if bool(wrong.any()):
-            raise ValueError(
-                f"Row {int(wrong.nonzero()[0]) + 1} of X must lie nearer to the training range; its prediction is no "
-                "finite number. Use clip=True."
-            )
-        return f
+        return finite(self._evaluate(self.inputs(X)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "impute"
         tags.input_tags.sparse = self._takes_sparse()
         return tags
+
+
+def finite(outputs: Tensor) -> Tensor:
+    """The outputs (n, m) themselves, refused where they are no numbers."""
+    wrong = ~outputs.isfinite().all(-1)
+    if bool(wrong.any()):
+        raise ValueError(
+            f"Row {int(wrong.nonzero()[0]) + 1} of X must lie nearer to the training range; its prediction is no "
+            "finite number. Use clip=True."
+        )
+    return outputs
 
 
 def coded_rows(

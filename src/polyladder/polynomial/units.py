@@ -7,6 +7,7 @@ and a few passes over t, which stays in the processor's cache.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import finalize
 
@@ -54,6 +55,11 @@ class UnitSum:
                 value.mul_(t).add_(power)
             torch.addmm(self.offset, value, self.readout, out=out[rows])
         return out
+
+    def map(self, function: Callable[[Tensor], Tensor]) -> UnitSum:
+        """The same with a function applied to every weight."""
+        weights = (self.directions, self.powers, self.readout, self.offset)
+        return UnitSum(self.columns, *(function(weight) for weight in weights))
 
 
 def unit_sum(polynomial: LadderPolynomial) -> UnitSum | None:
