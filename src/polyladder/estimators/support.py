@@ -11,6 +11,7 @@ from polyladder.estimators.rows import Rows
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rungs import last_states
 from polyladder.polynomial.sparse import is_sparse, take_rows
+from polyladder.polynomial.trim import trim, used
 from polyladder.training.solves.cholesky import cholesky
 
 MOST_ROWS = 5_000
@@ -65,6 +66,11 @@ def leverages(factor: Tensor, h: Tensor) -> Tensor:
 
 
 def states(members: LadderPolynomial, z: Tensor) -> Tensor:
-    """[h^L, 1] of each row. Shape (members, n, k + 1)."""
-    h = (members.hidden_states(z)[-1] if is_sparse(z) else last_states(members, z)).expand(len(members), -1, -1)
-    return torch.cat([h, h.new_ones(*h.shape[:-1], 1)], -1)
+    """[h^L, 1] of each row; states that nothing reads are zero. Shape (members, n, k + 1)."""
+    h = z.new_zeros(len(members), len(z), members.readout.shape[-1] + 1, layout=torch.strided)
+    h[..., -1] = 1.0
+    for own, member in zip(h, members, strict=True):
+        # One by one and trimmed: members of a selection are of several kinds, padded to the widest.
+        small, kept = trim(member), used(member.readout)
+        own[:, kept] = small.hidden_states(z)[-1] if is_sparse(z) else last_states(small, z)
+    return h

@@ -20,6 +20,9 @@ KINDS = ("standard", "quantile", "yeo-johnson", "piecewise")
 RAMPS = 8
 """Ramps per column of ``"piecewise"`` features."""
 
+SHAPE_ROWS = 3000
+"""Rows that the parameters of a Yeo-Johnson transform are found on, at most: a sample tells them well enough."""
+
 LARGEST = 1e150
 """Numbers beyond this are refused in training: their squares are no numbers any more."""
 
@@ -120,8 +123,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_table(self, table: Table, weight: Array | None = None) -> Self:
         """Learn from a table that was read already.
 
-        Rows of weight zero are left out. Mean and variance are weighted; ranges, quantiles and the Yeo-Johnson
-        parameters take every other row as one.
+        Rows of weight zero are left out. Mean and variance are weighted; ranges and quantiles take every other row as
+        one, and so do the Yeo-Johnson parameters up to 3,000 rows. Of more, so many are drawn, always the same.
         """
         if weight is not None:
             used = np.flatnonzero(weight)
@@ -153,7 +156,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if varying.size and self.kind == "quantile":
             self.shaper_ = QuantileTransformer(n_quantiles=min(1000, len(shaped)), subsample=None).fit(shaped)
         elif varying.size and self.kind == "yeo-johnson":
-            self.shaper_ = PowerTransformer(standardize=False).fit(shaped)
+            self.shaper_ = PowerTransformer(standardize=False).fit(some_rows(shaped, SHAPE_ROWS))
         self.scaler_ = StandardScaler()
         if varying.size:
             shaped = shaped if self.shaper_ is None else self.shaper_.transform(shaped)
@@ -226,6 +229,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     UserWarning,
                     stacklevel=4,
                 )
+
+
+def some_rows(values: Array, most: int) -> Array:
+    """At most so many rows (n, d), drawn at random and always the same."""
+    return values if len(values) <= most else values[np.random.default_rng(0).permutation(len(values))[:most]]
 
 
 def numbered(columns: Array) -> list[tuple[int, int]]:

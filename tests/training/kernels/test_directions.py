@@ -11,6 +11,7 @@ from polyladder.training.kernels.directions import (
     pick_directions,
     pivots,
     power_ladder,
+    whole_power,
 )
 from polyladder.training.kernels.relevance import Relevance
 
@@ -74,3 +75,11 @@ def test_ridge_on_features_is_kernel_ridge() -> None:
     expected = kernel @ np.linalg.solve(kernel + 0.5 * np.eye(40), y)
     ladder = kernel_ladder(found, {3: raw[:, 0]})
     np.testing.assert_allclose(ladder(torch.from_numpy(X)), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 6, 8, 11])
+def test_whole_powers_are_powers(degree: int) -> None:
+    base = np.random.default_rng(1).normal(size=(7, 3))
+    before = base.copy()
+    np.testing.assert_allclose(whole_power(base, degree), base**degree, rtol=1e-13)
+    np.testing.assert_array_equal(base, before)

@@ -74,7 +74,7 @@ LADDER_ROWS = 300
 """Different rows from which on ladders are tried: below, their random starts decide too much."""
 
 FINE_ROWS = 2000
-"""Rows up to which the folds of ladders are half as large."""
+"""Rows up to which the folds of ladders are half as large, and a second order of them may be tried."""
 
 LADDER_ORDERS = (6, 4)
 
@@ -115,13 +115,9 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     """
     rng = np.random.default_rng(options.seed)
     problem = make_problem(values, weight, target, options.effort, rng)
-    first = [smooth_block(table, problem, kind, options, rng) for kind in options.kinds]
-    screened = [[kernel_numbers(problem, block, p) for p in options.effort.degrees] for _, block in first]
-    errors = [min(fit.error for _, fit in tried) for tried in screened]
-    best = int(np.argmin(errors))
-    features, smooth = first[best]
-    tried = [trial for trial, _ in screened[best]]
-    blocks = [(features, smooth, screened[best])]
+    features, smooth, smooth_steps = scaled_kernels(table, problem, options, rng)
+    tried = [trial for trial, _ in smooth_steps]
+    blocks = [(features, smooth, smooth_steps)]
     if options.piecewise:
         ramped = ramp_block(table, problem, features, options, rng)
         if ramped is not None:
@@ -152,6 +148,27 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
             finish = main_ladders if weights[i] > MAIN else finished_ladders
             trials[i] = finish(problem, smooth.x, scale, trials[i], options.ladders)
     return finished(table, values, features, target, problem, trials, weights)
+
+
+def scaled_kernels(
+    table: Table, problem: Problem, options: Options, rng: np.random.Generator
+) -> tuple[Features, Block, list[tuple[Trial, RidgeFit]]]:
+    """Kernels of all degrees over the better scaling, which is found at the best degree of the first one."""
+
+    def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Trial, RidgeFit]]:
+        return [kernel_numbers(problem, block, degree) for degree in degrees]
+
+    degrees = options.effort.degrees
+    features, block = smooth_block(table, problem, options.kinds[0], options, rng)
+    tried = steps(block, degrees)
+    for kind in options.kinds[1:]:
+        trial, fit = min(tried, key=lambda step: step[1].error)
+        others, other = smooth_block(table, problem, kind, options, rng)
+        again = steps(other, [trial.order])
+        if again[0][1].error < fit.error:
+            rest = steps(other, [degree for degree in degrees if degree != trial.order])
+            features, block, tried = others, other, sorted(again + rest, key=lambda step: step[0].order)
+    return features, block, tried
 
 
 def kernels_of_classes(
@@ -246,7 +263,7 @@ def more_ladders(problem: Problem, block: Block, features: Features, error: floa
             scale = block.scales.scales[block.groups]
             found.append(fold_ladders(problem, block.x, features.kind, scale, order, options.ladders))
             reached = (weight @ (found[-1].left_out - problem.goal) ** 2).sum() / weight.sum()
-            if not error / CLOSE < reached < error * CLOSE:
+            if len(problem.chosen) > FINE_ROWS or not error / CLOSE < reached < error * CLOSE:
                 break
     return found
 

@@ -52,7 +52,7 @@ class Directions:
 
     def factor(self, degree: int) -> Array:
         """Cholesky factor of the kernel between the directions. Shape (m, m)."""
-        kernel = (1 + self.stretch(degree) * self.own) ** degree
+        kernel = whole_power(1 + self.stretch(degree) * self.own, degree)
         jitter = JITTER * kernel.diagonal().mean()
         while True:
             try:
@@ -62,8 +62,21 @@ class Directions:
 
     def features(self, t: Array, degree: int, factor: Array) -> Array:
         """Features under whose plain ridge the regression is that of the kernel. Shape (n, m)."""
-        kernel = (1 + self.stretch(degree) * t) ** degree
+        kernel = whole_power(1 + self.stretch(degree) * t, degree)
         return np.asarray(solve_triangular(factor, kernel.T, lower=True, check_finite=False).T)
+
+
+def whole_power(base: Array, degree: int) -> Array:
+    """``base**degree`` by products, for a degree of at least 1: several times as fast as logarithms."""
+    result: Array | None = None
+    while True:
+        if degree % 2:
+            result = base if result is None else result * base
+        degree //= 2
+        if not degree:
+            assert result is not None
+            return result
+        base = base * base
 
 
 def pick_directions(
@@ -83,10 +96,10 @@ def pick_directions(
     scales = relevance.scales[groups]
     scaled = pool * scales
     products = scaled @ scaled.T
-    chosen = pivots((1 + products) ** relevance.degree, most)
+    chosen = pivots(whole_power(1 + products, relevance.degree), most)
     if len(chosen) < most and highest > relevance.degree:
         # Polynomials of the lower degree are all reached. Begun with the higher one, the pick would go to outliers.
-        further = pivots((1 + relevance.degree / highest * products) ** highest, most)
+        further = pivots(whole_power(1 + relevance.degree / highest * products, highest), most)
         chosen += [j for j in further if j not in set(chosen)][: most - len(chosen)]
     slopes = scaled[chosen] * scales
     return Directions(slopes, pool[chosen] @ slopes.T, relevance.degree)
