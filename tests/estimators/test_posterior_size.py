@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from polyladder import BayesianLPNNRegressor
-from polyladder.estimators.posterior_size import WEIGHTS_PER_ROW, PosteriorSize, count_weights, posterior_size
+from polyladder.estimators.posterior_size import (
+    MOST_SECONDS,
+    WEIGHTS_PER_ROW,
+    PosteriorSize,
+    count_weights,
+    draw_seconds,
+    posterior_size,
+    usual_sweeps,
+)
 from polyladder.estimators.rows import Rows
 from polyladder.training.solves.alternating import random_start
 
@@ -27,6 +35,16 @@ def test_few_rows_narrow_the_ladder_and_turn_relevance_on() -> None:
     assert few.relevance
     assert count_weights(10, few.width, 6, 1) <= WEIGHTS_PER_ROW * 200 < count_weights(10, few.width + 1, 6, 1)
     assert posterior_size(rows(100, 60), 6, None, None) == PosteriorSize(2, True)
+
+
+def test_wide_tables_get_narrower_ladders_and_then_fewer_draws() -> None:
+    wide = rows(30_000, 100)
+    free, held = posterior_size(wide, 6, None, None), posterior_size(wide, 6, None, None, sweeps=200)
+    assert held.width < free.width
+    assert 200 * draw_seconds(wide, 6, held.width) <= MOST_SECONDS < 200 * draw_seconds(wide, 6, held.width + 1)
+    assert usual_sweeps(rows(300, 10), 6, 4) == 50
+    assert usual_sweeps(rows(30_000, 10), 6, 4) == 25
+    assert 10 <= usual_sweeps(rows(3000, 900), 6, 4) < 50
 
 
 def test_what_is_asked_for_is_kept() -> None:

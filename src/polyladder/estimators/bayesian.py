@@ -22,7 +22,7 @@ from polyladder.estimators.posterior import (
     in_order,
     repeated,
 )
-from polyladder.estimators.posterior_size import PosteriorSize, posterior_size
+from polyladder.estimators.posterior_size import PosteriorSize, posterior_size, usual_sweeps
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator, evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -77,7 +77,7 @@ class BayesianEstimator(TableEstimator):
             rows = in_order(repeated(prepared.rows))
             seed = seeds_from(draft.random_state, 1)[0]
             order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
-            warmup, draws = draft._lengths(rows)
+            warmup, draws = draft._lengths(rows, order)
             draft._adopt(prepared)
             draft.posterior_ = draft._posterior(rows, order, int(draft.chains), warmup, draws, seed)
             draft.order_ = order
@@ -94,13 +94,14 @@ class BayesianEstimator(TableEstimator):
         if self.relevance not in (True, False, "auto"):
             refuse(self, "relevance", "a bool or 'auto'")
 
-    def _lengths(self, rows: Rows) -> tuple[int, int]:
-        usual = 25 if rows.many else 50
+    def _lengths(self, rows: Rows, order: int) -> tuple[int, int]:
+        usual = usual_sweeps(rows, order, int(self.chains))
         return tuple(usual if n == "auto" else int(n) for n in (self.warmup, self.draws))  # type: ignore[return-value]
 
     def _size(self, rows: Rows, order: int) -> PosteriorSize:
         width = None if self.width == "auto" else int(self.width)
-        return posterior_size(rows, order, width, None if self.relevance == "auto" else bool(self.relevance))
+        relevance = None if self.relevance == "auto" else bool(self.relevance)
+        return posterior_size(rows, order, width, relevance, int(self.chains) * sum(self._lengths(rows, order)))
 
     def _starts(self, rows: Rows, order: int, chains: int, seed: int) -> LadderPolynomial:
         """Ladders from random weights and a few sweeps of block solves, one per chain."""
@@ -140,8 +141,8 @@ class BayesianEstimator(TableEstimator):
         """Walk up the orders until WAIC, the expected log density of a new row, has not risen for one of them."""
         tried: list[int] = []
         scores: list[float] = []
-        warmup, draws = self._lengths(rows)
         for order in range(2, 9):
+            warmup, draws = self._lengths(rows, order)
             found = self._posterior(rows, order, 2, warmup // 2, max(4, draws // 2), seed)
             scores.append(float(waic(self._log_densities(found, rows)).mean()))
             tried.append(order)
@@ -203,7 +204,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     chains : int, default=4
         Independent chains, from different starts.
     warmup, draws : int or "auto", default="auto"
-        Sweeps of each chain that are forgotten, and that are kept. "auto" is 50, from 4,000 rows on 25.
+        Sweeps of each chain that are forgotten, and that are kept. "auto" is 50, from 4,000 rows on 25, and fewer on
+        tables so wide that the draws would take more than about five minutes on one core.
     relevance : bool or "auto", default="auto"
         One prior precision for each input column instead of one for each block; with "variational" also for each unit
         that a block reads. "auto" is True where rows are so few that the usual width does not fit.

@@ -1,15 +1,26 @@
-"""How large a ladder a posterior is drawn of: no more weights than its rows can hold in place."""
+"""How large a ladder a posterior is drawn of, and how long: what its rows can hold in place, and what time allows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyladder.estimators.cost import RATE
 from polyladder.estimators.rows import Rows
+from polyladder.training.solves.block_step import direct_operations
 
 WEIGHTS_PER_ROW = 2.2
 """With more, chains need hundreds of sweeps to forget their start, and intervals come out too narrow."""
 
 NARROWEST = 2
+
+MOST_SECONDS = 300.0
+"""What the draws may take on one core, by default. Very wide tables get narrower ladders, and then fewer draws."""
+
+SLOWER = 3.0
+"""How much longer a draw of a block takes than its operations would in a large matrix product."""
+
+LEAST_DRAWS = 10
+"""Sweeps of a chain's warm-up and of its draws, at least."""
 
 
 @dataclass(frozen=True)
@@ -35,18 +46,37 @@ def count_weights(inputs: int, width: int, order: int, outputs: int) -> int:
     return first + (order - 2) * later + (width + 1) * outputs
 
 
-def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | None) -> PosteriorSize:
-    """Fill in what was not asked for: the usual width, or as much of it as the rows allow, and then with relevance.
+def draw_seconds(rows: Rows, order: int, width: int) -> float:
+    """What one sweep of draws over a ladder's blocks takes on one core, about."""
+    n, d = rows.z.shape
+    reads_x = order * direct_operations(rows.outputs, width, n, d + 1)
+    later = (order - 2) * direct_operations(rows.outputs, width, n, width + 1)
+    return SLOWER * (reads_x + later) / RATE
+
+
+def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | None, sweeps: int = 1) -> PosteriorSize:
+    """Fill in what was not asked for: the usual width, or what rows and time allow of it, and then with relevance.
 
     Args:
         rows: to be fitted.
         order: of the ladder.
         width, relevance: as asked; None to choose.
+        sweeps: of all chains together.
     """
     n, d = rows.z.shape
     usual = 12 if rows.many else 8
     fitting = [
-        k for k in range(NARROWEST, usual + 1) if count_weights(d, k, order, rows.outputs) <= WEIGHTS_PER_ROW * n
+        k
+        for k in range(NARROWEST, usual + 1)
+        if count_weights(d, k, order, rows.outputs) <= WEIGHTS_PER_ROW * n
+        and sweeps * draw_seconds(rows, order, k) <= MOST_SECONDS
     ]
     largest = max(fitting, default=NARROWEST)
     return PosteriorSize(largest if width is None else width, largest < usual if relevance is None else relevance)
+
+
+def usual_sweeps(rows: Rows, order: int, chains: int) -> int:
+    """Sweeps of warm-up, and as many of draws: fewer on many rows, and on tables too wide for the usual number."""
+    usual = 25 if rows.many else 50
+    seconds = 2 * chains * draw_seconds(rows, order, NARROWEST)
+    return usual if usual * seconds <= MOST_SECONDS else max(LEAST_DRAWS, int(MOST_SECONDS / seconds))
