@@ -1,5 +1,6 @@
 """A posterior's ladder has no more weights than its rows can hold in place."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +12,7 @@ from polyladder.estimators.posterior_size import (
     count_weights,
     draw_seconds,
     posterior_size,
+    too_wide,
     usual_sweeps,
 )
 from polyladder.estimators.rows import Rows
@@ -45,6 +47,13 @@ def test_wide_tables_get_narrower_ladders_and_then_fewer_draws() -> None:
     assert usual_sweeps(rows(300, 10), 6, 4) == 50
     assert usual_sweeps(rows(30_000, 10), 6, 4) == 25
     assert 10 <= usual_sweeps(rows(3000, 900), 6, 4) < 50
+
+
+def test_more_columns_than_the_rows_can_hold_are_said() -> None:
+    assert too_wide(rows(800, 100), 6) is None
+    X = np.random.default_rng(0).normal(size=(30, 40))
+    with pytest.warns(UserWarning, match="40 inputs are many for a posterior of 30 rows"):
+        BayesianLPNNRegressor(order=2, chains=1, warmup=1, draws=4, random_state=0).fit(X, X[:, 0])
 
 
 def test_what_is_asked_for_is_kept() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -22,7 +23,7 @@ from polyladder.estimators.posterior import (
     in_order,
     repeated,
 )
-from polyladder.estimators.posterior_size import PosteriorSize, posterior_size, usual_sweeps
+from polyladder.estimators.posterior_size import PosteriorSize, posterior_size, too_wide, usual_sweeps
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator, evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -78,6 +79,9 @@ class BayesianEstimator(TableEstimator):
             seed = seeds_from(draft.random_state, 1)[0]
             order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
             warmup, draws = draft._lengths(rows, order)
+            warning = too_wide(rows, order) if draft.width == "auto" else None
+            if warning is not None:
+                warnings.warn(warning, stacklevel=2)
             draft._adopt(prepared)
             draft.posterior_ = draft._posterior(rows, order, int(draft.chains), warmup, draws, seed)
             draft.order_ = order

@@ -75,6 +75,18 @@ def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | 
     return PosteriorSize(largest if width is None else width, largest < usual if relevance is None else relevance)
 
 
+def too_wide(rows: Rows, order: int) -> str | None:
+    """A warning, where even the narrowest ladder has more weights than the rows can hold in place."""
+    n, d = rows.z.shape
+    weights = count_weights(d, NARROWEST, order, rows.outputs)
+    if weights <= WEIGHTS_PER_ROW * n:
+        return None
+    return (
+        f"{d} inputs are many for a posterior of {n} rows: its ladder has {weights:,} weights, so predictions may be "
+        "worse than the mean of the targets. Keep fewer columns, or take LPNNRegressor or LPNNClassifier."
+    )
+
+
 def usual_sweeps(rows: Rows, order: int, chains: int) -> int:
     """Sweeps of warm-up, and as many of draws: fewer on many rows, and on tables too wide for the usual number."""
     usual = 25 if rows.many else 50
