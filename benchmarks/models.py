@@ -88,7 +88,7 @@ class SmoothProcess:
 
 
 class SparseChaos:
-    """Sparse polynomial chaos: Legendre polynomials picked by least angles, their number and degree by leaving rows out.
+    """Sparse polynomial chaos: Legendre polynomials picked by least angles, number and degree by leaving rows out.
 
     Inputs are uniform in a box, so these are the orthogonal polynomials. Each set along the path is fitted by plain
     least squares, whose errors of rows left out are known in closed form.
