@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
+from numpy.typing import NDArray
+
+from polyladder.training.packing import pack, unpack
+
 T = TypeVar("T")
 
 Engine = Literal["loky", "dask", "ray"]
@@ -33,8 +37,14 @@ def run_elsewhere(tasks: Sequence[Callable[[], T]]) -> list[T]:
     """The results of tasks that can be pickled, in their order, one thread each."""
     from sklearn.utils.parallel import Parallel, delayed
 
-    found: list[T] = Parallel()(delayed(on_one_thread)(task) for task in tasks)
+    # Each large array is an argument of its own: engines send such an argument once, whatever the number of tasks.
+    found: list[T] = Parallel()(delayed(run_packed)(each.task, *each.arrays) for each in pack(tasks))
     return found
+
+
+def run_packed(task: bytes, *arrays: NDArray[Any]) -> Any:
+    """Run a task on its worker."""
+    return on_one_thread(unpack(task, arrays))
 
 
 def on_one_thread(task: Callable[[], T]) -> T:

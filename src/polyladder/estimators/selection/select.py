@@ -11,6 +11,7 @@ from torch import Tensor
 
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.elsewhere import kernels_by_log_loss, kernels_of_numbers
 from polyladder.estimators.selection.fold_ladders import (
     cost,
     finished_ladders,
@@ -116,7 +117,9 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     rng = np.random.default_rng(options.seed)
     problem = make_problem(values, weight, target, options.effort, rng)
     first = [smooth_block(table, problem, kind, options, rng) for kind in options.kinds]
-    screened = [[kernel_numbers(problem, block, p) for p in options.effort.degrees] for _, block in first]
+    degrees = options.effort.degrees
+    solved = kernels_of_numbers(problem, [(block, p) for _, block in first for p in degrees])
+    screened = [solved[i : i + len(degrees)] for i in range(0, len(solved), len(degrees))]
     errors = [min(fit.error for _, fit in tried) for tried in screened]
     best = int(np.argmin(errors))
     features, smooth = first[best]
@@ -125,7 +128,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     if options.piecewise:
         ramped = ramp_block(table, problem, features, options, rng)
         if ramped is not None:
-            steps = [kernel_numbers(problem, ramped[1], p) for p in options.effort.ramp_degrees]
+            steps = kernels_of_numbers(problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
             tried += [trial for trial, _ in steps]
             blocks.append((*ramped, steps))
     alike = equal_block(smooth, problem, options, rng)
@@ -162,7 +165,7 @@ def kernels_of_classes(
     for i, (block, steps) in enumerate(blocks):
         ranked = sorted(steps, key=lambda step: step[1].error)
         kinds += [(block, trial.order) for trial, _ in ranked[: 1 if i else 2]]
-    first = [kernel_classes(problem, block, order, CLASS_RIDGES[:1])[0] for block, order in kinds]
+    first = [trials[0] for trials in kernels_by_log_loss(problem, kinds, CLASS_RIDGES[:1])]
     share = chosen_weight(problem) / chosen_weight(problem).sum()
     block, order = kinds[int(np.argmin([log_loss(t.left_out, problem.goal, share) for t in first]))]
     return [*first, *kernel_classes(problem, block, order, CLASS_RIDGES[1:])]
