@@ -66,7 +66,7 @@ class OfBlock:
         ladders = as_ladders(self.weights)
         found: BlockSums | None = None
         for _, x, y, weight in slices(part, ladders):
-            blocks = blocks_of(ladders, x)
+            blocks = blocks_of(ladders, x, keep_pairs=False)
             if self.block == len(self.weights) - 1:
                 sums = readout_sums(blocks, y, weight, self.loss)
             else:
@@ -102,10 +102,8 @@ def layer_sums(blocks: Blocks, block: int, y: Tensor, weight: Tensor, loss: Loss
     bound = quadratic_bound(loss, y, blocks.x.mT, blocks.R.shape[1])
     response, curvature = bound.quadratic(blocks.f)
     g, h = features_of_block(blocks, block)
-    doubles = blocks.doubles if h is blocks.x and blocks.doubles is not None else None
-    ready = doubles if doubles is not None and doubles.dtype == precision else None
     one = weight.new_ones(1)
-    equations = normal_equations(g, h, response - blocks.f, weight * curvature, one, ready, precision)
+    equations = normal_equations(g, h, response - blocks.f, weight * curvature, one, precision=precision)
     return BlockSums(equations.gram, equations.moment, (bound.value(blocks.f) * weight).sum(-1), weight.sum())
 
 

@@ -14,7 +14,7 @@ from polyladder.tables.partitions import Partitions
 from polyladder.training.history import Progress
 from polyladder.training.losses import Loss
 from polyladder.training.partitions.block_sums import BlockSums, OfBlock
-from polyladder.training.solves.alternating import RENEWAL, AlternatingFit
+from polyladder.training.solves.alternating import RENEWAL, AlternatingFit, check_precision
 from polyladder.training.solves.block_step import DIRECT_LIMIT, SINGLE_ROUNDING
 from polyladder.training.solves.blocks import NormalEquations, as_ladders, balance, blocks_of, gram_dtype
 from polyladder.training.solves.cholesky import solve_ridge
@@ -191,6 +191,7 @@ def fit_partitions(
             1,000 rows on, float64 below. Steps are damped by the rounding error, so that none raises the loss.
     """
     positive_integer("sweeps", sweeps)
+    check_precision(precision)
     start = start.to(torch.float64)
     check_solvable(start)
     theta = blocks_of(start, start.readout.new_empty(0, start.in_features)).weights()

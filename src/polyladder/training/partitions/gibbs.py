@@ -48,7 +48,7 @@ class Latent:
 
     def of_rows(self, first: int, x: Tensor, sign: Tensor, weight: Tensor) -> Tensor:
         """Of rows x (n, d) with numbers from ``first`` on. Shape (B, 1, n)."""
-        f = blocks_of(as_ladders(self.weights), x).f
+        f = blocks_of(as_ladders(self.weights), x, keep_pairs=False).f
         return TwoClasses(sign).renew(f, weight, self.streams.beyond(first))[0]
 
 
@@ -73,7 +73,7 @@ class OfDraw:
         ladders = as_ladders(self.weights)
         found: BlockSums | None = None
         for first, x, y, weight in slices(part, ladders):
-            blocks = blocks_of(ladders, x)
+            blocks = blocks_of(ladders, x, keep_pairs=False)
             if self.latent is None:
                 response = targets("squared", y, len(x), ladders.out_features, x.dtype).mT.unsqueeze(0)
             else:
