@@ -225,8 +225,8 @@ def equal(n: int) -> dict:
 
 
 ORDERS_OF_ROWS = 3
-"""The target holds a product of two columns that alone say nothing. Whether a hundred greedy rounds come upon it depends on
-the last digits of sums, so on the order of the rows: a single run says little of a rival's error."""
+"""The target holds a product of two columns that alone say nothing. Whether a hundred greedy rounds come upon it
+depends on the last digits of sums, so on the order of the rows: a single run says little of a rival's error."""
 
 
 def judged(predict) -> dict:
@@ -357,8 +357,8 @@ def page() -> str:
     if (f := found.get("equal 200000")) and "single" in f:
         lines += [
             "",
-            "| Gram matrices, 200,000 rows | error in memory | in parts | predictions apart, largest | root mean square "
-            "| seconds of two sweeps in memory | in parts |",
+            "| Gram matrices, 200,000 rows | error in memory | in parts | predictions apart, largest | root mean "
+            "square | seconds of two sweeps in memory | in parts |",
             "|---|---|---|---|---|---|---|",
         ]
         for name in ("single", "double"):

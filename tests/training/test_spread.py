@@ -58,6 +58,7 @@ def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
     assert any(candidate.model == "ladder" for candidate in chosen.selection_.candidates)
     with engine_of("dask", jobs=2) as jobs:
         client = distributed.get_client()
+        assert set(client.run(os.getenv, "MALLOC_MMAP_THRESHOLD_").values()) == {str(2**25)}
         victims = list(client.run(os.getpid).values())[:1]
         there, groups = Store(tmp_path / "there"), []
 
