@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from polyladder.training.gradient.train import Adam as Adam
     from polyladder.training.gradient.train import train as train
     from polyladder.training.partitions.fit import fit_partitions as fit_partitions
+    from polyladder.training.partitions.gibbs import sample_partitions as sample_partitions
     from polyladder.training.solves.alternating import fit_alternating as fit_alternating
     from polyladder.training.solves.alternating import random_start as random_start
     from polyladder.training.solves.growth import grow as grow
@@ -155,6 +156,7 @@ _HOME = {
     "register_onnx_converters": "export.onnx_pipeline",
     "robustness_curve": "robustness.curve",
     "sample_gibbs": "training.bayes.gibbs",
+    "sample_partitions": "training.partitions.gibbs",
     "shallower": "polynomial.shallower",
     "split_rhat": "predictive.diagnostics",
     "stack": "models.batched",

@@ -250,3 +250,50 @@ def test_a_level_is_a_probability(friedman: Fitted) -> None:
     model, X, _ = friedman
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         model.predict_interval(X, level=90)
+
+
+# Rows in parts
+
+
+class Batches:
+    def __init__(self, X, y, size):
+        self.X, self.y, self.size = X, y, size
+
+    def __iter__(self):
+        for i in range(0, len(self.X), self.size):
+            yield self.X[i : i + self.size], self.y[i : i + self.size]
+
+
+def test_batches_give_the_posterior_of_all_rows_whatever_their_size() -> None:
+    X, y = make_friedman1(900, n_features=5, noise=1.0, random_state=0)
+    model = BayesianLPNNRegressor(order=3, width=4, chains=2, warmup=10, draws=10, random_state=0)
+    small, large = (clone(model).fit_batches(Batches(X[:700], y[:700], size)) for size in (90, 700))
+    np.testing.assert_allclose(small.predict(X), large.predict(X), rtol=1e-5, atol=1e-5)
+    low, high = small.predict_interval(X[700:], level=0.9)
+    assert 0.8 < ((low < y[700:]) & (y[700:] < high)).mean() < 0.98
+    whole = clone(model).set_params(noise="gaussian", heteroscedastic=False).fit(X[:700], y[:700])
+    apart = np.sqrt(np.mean((small.predict(X[700:]) - whole.predict(X[700:])) ** 2))
+    assert apart < 0.35 * np.sqrt(np.mean((whole.predict(X[700:]) - y[700:]) ** 2))
+    assert small.diagnostics_.draws == 20
+
+
+def test_two_classes_in_batches_and_in_a_dask_array() -> None:
+    da = pytest.importorskip("dask.array")
+    X, y = make_friedman1(600, n_features=5, random_state=0)
+    labels = np.where(y > np.median(y), "high", "low")
+    model = BayesianLPNNClassifier(order=2, width=3, chains=2, warmup=5, draws=8, random_state=0)
+    small, large = (clone(model).fit_batches(Batches(X, labels, size)) for size in (100, 600))
+    np.testing.assert_allclose(small.predict_proba(X), large.predict_proba(X), rtol=1e-5, atol=1e-5)
+    numbers = (y > np.median(y)).astype(int)
+    there = clone(model).fit(da.from_array(X, chunks=(200, 5)), da.from_array(numbers, chunks=200))
+    assert small.score(X, labels) > 0.85
+    assert there.score(X, numbers) > 0.85
+
+
+def test_what_parts_cannot_do_is_refused() -> None:
+    X, y = make_friedman1(60, n_features=5, random_state=0)
+    for wrong in ({"noise": "student"}, {"heteroscedastic": True}, {"inference": "variational"}):
+        with pytest.raises(ValueError, match="where rows lie in parts"):
+            BayesianLPNNRegressor(**wrong).fit_batches([(X, y)])
+    with pytest.raises(ValueError, match="two classes where rows lie in parts; got 3"):
+        BayesianLPNNClassifier().fit_batches([(X, np.arange(60) % 3)])

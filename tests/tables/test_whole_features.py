@@ -53,3 +53,15 @@ def test_parts_with_other_columns_are_refused():
     parts = LocalPartitions([(pl.DataFrame({"a": [1.0]}), np.zeros(1)), (pl.DataFrame({"b": [1.0]}), np.zeros(1))])
     with pytest.raises(ValueError, match="same columns"):
         parts.fold(Summarize(5), operator.add)
+
+
+def test_the_ranks_of_a_samples_quantiles_keep_to_their_bound():
+    # Dvoretzky, Kiefer, Wolfowitz: of all ranks at once, with a probability of 1 - 1e-6.
+    n, size = 60_000, 3000
+    bound = np.sqrt(np.log(2e6) / (2 * size))
+    values = np.sort(np.random.default_rng(0).lognormal(sigma=3.0, size=n))  # sorted: parts do not look alike
+    rows = LocalPartitions([(part[:, None], np.zeros(len(part))) for part in np.split(values, 12)])
+    sample = rows.fold(Summarize(size), operator.add).sample.table.numbers[:, 0]
+    shares = np.linspace(0, 1, 501)
+    ranks = np.searchsorted(values, np.quantile(sample, shares)) / n
+    assert 0 < np.abs(ranks - shares).max() < bound

@@ -12,6 +12,7 @@ import torch
 from sklearn.datasets import make_friedman1
 
 from polyladder import BatchedGridSearchCV, LPNNRegressor
+from polyladder.estimators.selection.elsewhere import SPREAD_ROWS
 from polyladder.experiments.engine.run import run
 from polyladder.experiments.engine.store import Store
 from polyladder.training.spread import engine_of, on_one_thread, workers_elsewhere
@@ -38,6 +39,10 @@ def test_a_task_has_one_thread_and_leaves_the_others():
     assert torch.get_num_threads() == before
 
 
+def executed(dask_worker):
+    return dask_worker.state.executed_count
+
+
 @pytest.mark.slow
 def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
     distributed = pytest.importorskip("distributed")
@@ -48,8 +53,12 @@ def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
     model = LPNNRegressor(order=3, n_estimators=1, max_iter=5, random_state=0)
     search = BatchedGridSearchCV(model, {"alpha": [1e-4, 1e-2], "width": [3, 4]}, cv=2)
     alone = search.fit(X, y).cv_results_["mean_test_score"]
+    many = make_friedman1(SPREAD_ROWS, n_features=5, noise=1.0, random_state=0)
+    chosen = LPNNRegressor(width=4, max_iter=3, random_state=0).fit(*many)
+    assert any(candidate.model == "ladder" for candidate in chosen.selection_.candidates)
     with engine_of("dask", jobs=2) as jobs:
         client = distributed.get_client()
+        assert set(client.run(os.getenv, "MALLOC_MMAP_THRESHOLD_").values()) == {str(2**25)}
         victims = list(client.run(os.getpid).values())[:1]
         there, groups = Store(tmp_path / "there"), []
 
@@ -62,8 +71,16 @@ def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
         assert not victims
         assert len(groups) > 3
         spread = search.fit(X, y).cv_results_["mean_test_score"]
+        before = sum(client.run(executed).values())
+        choice = LPNNRegressor(width=4, max_iter=3, random_state=0).fit(*many)
+        # Kernels of six degrees for each of two kinds of features and of three with ramps, and two shares of ladders.
+        assert sum(client.run(executed).values()) >= before + 17
     assert values(there) == values(here)
     np.testing.assert_allclose(spread, alone, rtol=1e-10)
+    np.testing.assert_allclose(choice.predict(many[0]), chosen.predict(many[0]), rtol=1e-6, atol=1e-6)
+    for here, there in zip(chosen.selection_.candidates, choice.selection_.candidates, strict=True):
+        assert (here.model, here.features, here.order) == (there.model, there.features, there.order)
+        assert here.weight == pytest.approx(there.weight, abs=1e-6)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from torch import Tensor
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.parameters import check_choice, check_number, refuse, seeds_from
+from polyladder.estimators.partitioned import SAMPLE_ROWS, CodeRows, read_parts
 from polyladder.estimators.posterior import (
     Array,
     Diagnostics,
@@ -21,6 +22,7 @@ from polyladder.estimators.posterior import (
     Uncertainty,
     chain_by_chain,
     in_order,
+    posterior_of,
     repeated,
 )
 from polyladder.estimators.posterior_size import PosteriorSize, posterior_size, too_wide, usual_sweeps
@@ -30,10 +32,14 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
 from polyladder.predictive.diagnostics import effective_sample_size, split_rhat
 from polyladder.predictive.mixture import StudentMixture, waic
+from polyladder.tables.dask_partitions import DaskPartitions, is_dask
+from polyladder.tables.features import Features
+from polyladder.tables.partitions import Coded, LocalPartitions, Partitions
 from polyladder.training.bayes.gibbs import sample_gibbs
 from polyladder.training.bayes.noise import noise_columns
 from polyladder.training.bayes.probit import class_probabilities
 from polyladder.training.bayes.variational import fit_variational
+from polyladder.training.partitions.gibbs import sample_partitions
 from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.growth import Growth
 
@@ -72,6 +78,8 @@ class BayesianEstimator(TableEstimator):
         -------
         self
         """
+        if is_dask(X):
+            return self._fit_parts(DaskPartitions(X, y, sample_weight))
         with draft_of(self) as draft:
             draft._check_parameters()
             prepared = draft._prepare(X, y, sample_weight)
@@ -87,6 +95,60 @@ class BayesianEstimator(TableEstimator):
             draft.order_ = order
             draft.diagnostics_ = draft._diagnose(rows)
         return self
+
+    def fit_batches(self, batches: Any) -> Self:
+        """Draw from the posterior, given rows that come in batches, of which memory holds one at a time.
+
+        Chains start from block solves on a random sample of 100,000 rows, which also chooses the order where that is
+        "auto". Then every sweep, of the warmup too, reads all batches 2 order - 1 times. Noise is Gaussian and the same
+        everywhere, or there are two classes.
+
+        Parameters
+        ----------
+        batches : iterable
+            Gives the same tuples (X, y) or (X, y, weight) whenever it is iterated over; X as in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_parts(LocalPartitions(batches))
+
+    def _fit_parts(self, parts: Partitions) -> Self:
+        """Draw from the posterior of rows in parts."""
+        with draft_of(self) as draft:
+            draft._check_parameters()
+            likelihood = draft._part_likelihood()
+            prepared, _ = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
+            rows, features = prepared.rows, prepared.features
+            assert isinstance(features, Features)
+            if rows.loss == "softmax":
+                raise ValueError(f"y must have two classes where rows lie in parts; got {rows.outputs}.")
+            seed = seeds_from(draft.random_state, 1)[0]
+            order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
+            warmup, draws = draft._lengths(rows, order)
+            start = draft._starts(rows, order, int(draft.chains), seed)
+            progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
+            with progress.of(warmup + draws):
+                found = sample_partitions(
+                    start,
+                    Coded(parts, CodeRows(features, prepared.target)),
+                    likelihood=likelihood,
+                    relevance=draft._size(rows, order).relevance,
+                    warmup=warmup,
+                    draws=draws,
+                    seed=seed,
+                    progress=lambda _, noise: progress.step(1, noise),
+                )
+            draft._adopt(prepared)
+            draft.posterior_ = posterior_of(found, int(draft.chains))
+            draft.order_ = order
+            draft.diagnostics_ = draft._diagnose(rows)
+        return self
+
+    def _part_likelihood(self) -> Literal["gaussian", "probit"]:
+        """The likelihood of rows in parts."""
+        return "probit"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -132,14 +194,7 @@ class BayesianEstimator(TableEstimator):
                 seed=seed,
                 progress=lambda _, noise: progress.step(1, noise),
             )
-        return Posterior(
-            found.weights.map(chain_by_chain),
-            chain_by_chain(found.noise),
-            chain_by_chain(found.degrees),
-            chain_by_chain(found.slopes),
-            tuple(chain_by_chain(t) for t in found.precision),
-            chains,
-        )
+        return posterior_of(found, chains)
 
     def _choose_order(self, rows: Rows, seed: int) -> int:
         """Walk up the orders until WAIC, the expected log density of a new row, has not risen for one of them."""
@@ -307,6 +362,15 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
                 refuse(self, "degrees", f"left at {STUDENT_DEGREES:g} {one_noise}")
             if self.heteroscedastic is True:
                 refuse(self, "heteroscedastic", f"False or 'auto' {one_noise}")
+
+    def _part_likelihood(self) -> Literal["gaussian", "probit"]:
+        if self.inference == "variational":
+            refuse(self, "inference", "'gibbs' where rows lie in parts")
+        if self.noise == "student":
+            refuse(self, "noise", "'auto' or 'gaussian' where rows lie in parts")
+        if self.heteroscedastic is True:
+            refuse(self, "heteroscedastic", "False or 'auto' where rows lie in parts")
+        return "gaussian"
 
     def _likelihood(self, rows: Rows) -> dict[str, Any]:
         options = {"noise_features": noise_columns(rows.z)} if self.heteroscedastic in (True, "auto") else {}

@@ -7,7 +7,6 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from sklearn.base import is_classifier
 from torch import Tensor
 
 from polyladder.estimators.batch.families import Ladders
@@ -28,7 +27,7 @@ from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.select import choose_model
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, finite
-from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
+from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
@@ -108,11 +107,6 @@ class LadderEstimator(EnsembleEstimator):
         self._check_parameters()
         fitted: Self = fit_in_parts(self, LocalPartitions(batches))
         return fitted
-
-    @property
-    def kind_of_target(self) -> type[NumberTarget | ClassTarget]:
-        """The class of targets that it predicts."""
-        return ClassTarget if is_classifier(self) else NumberTarget
 
     @property
     def part_features(self) -> str:

@@ -212,8 +212,8 @@ def fit_in_parts(
     return estimator
 
 
-def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping]:
-    """The first pass, and the fit to the sample."""
+def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Prepared, int]:
+    """The first pass: features and target of all rows, the rows of the sample, and how many rows there are."""
     tell("reading scales, ranges and categories")
     kind = estimator.kind_of_target
     scan = rows.fold(ScanPart(sample_rows, kind is not NumberTarget), add)
@@ -222,9 +222,18 @@ def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tup
         raise ValueError(f"Found {summary.rows} row(s) while a minimum of 2 is required.")
     features = features_of(summary, estimator.part_features, estimator.clip, estimator.missing)
     target = target_of(scan, kind, type(estimator).__name__)
-    sample = Part(0, None, summary.sample.y)
     z = as_rows(features.transform_table(summary.sample.table))
-    known = Rows(z, target.encode(sample.y), None, target.outputs, target.loss)
+    known = Rows(z, target.encode(summary.sample.y), None, target.outputs, target.loss)
+    names = summary.sample.table.names
+    framed = not all(name == f"x{i}" for i, name in enumerate(names))
+    columns = np.array(names, dtype=object) if framed else None
+    return Prepared(known, features, target, len(names), columns), summary.rows
+
+
+def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping]:
+    """The first pass, and the fit to the sample."""
+    prepared, count_rows = read_parts(estimator, rows, sample_rows, tell)
+    known = prepared.rows
     width = 12 if estimator.width == "auto" else int(estimator.width)
     count = MODELS if estimator.n_estimators == "auto" else int(estimator.n_estimators)
     seeds = seeds_from(estimator.random_state, count)
@@ -232,14 +241,12 @@ def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tup
     order = estimator.order
     if order == "auto":
         order = best_order(known, width, seeds, alpha, tell)
-    tell(f"order {order}: first sweeps on {len(z):,} rows in memory")
+    tell(f"order {order}: first sweeps on {len(known.z):,} rows in memory")
     fit = sample_fit(known, int(order), width, seeds, alpha)
-    names = summary.sample.table.names
     draft = object.__new__(type(estimator))
     vars(draft).update({k: v for k, v in vars(estimator).items() if not k.endswith("_")})
-    framed = not all(name == f"x{i}" for i, name in enumerate(names))
-    draft.open_parts(Prepared(known, features, target, len(names), np.array(names, dtype=object) if framed else None))
+    draft.open_parts(prepared)
     draft.adopt_parts(fit.polynomial, [float(fit.training_loss.nan_to_num(0).mean(0)[-1])])
     draft.support_rows(known)
     # A ridge weight is a prior precision divided by the number of rows.
-    return draft, Sweeping(fit.polynomial, fit.alpha * (len(z) / summary.rows), 0)
+    return draft, Sweeping(fit.polynomial, fit.alpha * (len(known.z) / count_rows), 0)

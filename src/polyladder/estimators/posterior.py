@@ -13,6 +13,7 @@ from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.mixture import StudentMixture
+from polyladder.training.bayes.gibbs import GibbsDraws
 from polyladder.training.bayes.noise import log_tilt, noise_columns
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -79,6 +80,18 @@ class Uncertainty(NamedTuple):
 
     weights: Array
     noise: Array
+
+
+def posterior_of(found: GibbsDraws, chains: int) -> Posterior:
+    """The draws of all chains, those of one chain after another."""
+    return Posterior(
+        found.weights.map(chain_by_chain),
+        chain_by_chain(found.noise),
+        chain_by_chain(found.degrees),
+        chain_by_chain(found.slopes),
+        tuple(chain_by_chain(t) for t in found.precision),
+        chains,
+    )
 
 
 def chain_by_chain(t: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import Tensor
@@ -215,6 +215,16 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = prepared.columns
         if prepared.names is not None:
             self.feature_names_in_ = prepared.names
+
+    @property
+    def kind_of_target(self) -> type[NumberTarget | ClassTarget]:
+        """The class of targets that it predicts."""
+        return ClassTarget if is_classifier(self) else NumberTarget
+
+    @property
+    def part_features(self) -> str:
+        """The features of rows in parts, where none are compared."""
+        return str(self.features)
 
     def _takes_sparse(self) -> bool:
         """Whether the estimator, with its parameters, can be fitted to sparse rows."""

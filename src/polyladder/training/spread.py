@@ -10,11 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
+from numpy.typing import NDArray
+
+from polyladder.training.packing import pack, unpack
+
 T = TypeVar("T")
 
 Engine = Literal["loky", "dask", "ray"]
 
 ENGINES: tuple[Engine, ...] = ("loky", "dask", "ray")
+
+
+KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": 2**25, "MALLOC_TRIM_THRESHOLD_": 2**27}
+"""Settings of dask workers. By default they give freed memory back to the system at once. Block solves use the same few
+megabytes again and again, and then take twice as long: most of it is spent on clearing pages."""
 
 
 def workers_elsewhere() -> int:
@@ -33,8 +42,14 @@ def run_elsewhere(tasks: Sequence[Callable[[], T]]) -> list[T]:
     """The results of tasks that can be pickled, in their order, one thread each."""
     from sklearn.utils.parallel import Parallel, delayed
 
-    found: list[T] = Parallel()(delayed(on_one_thread)(task) for task in tasks)
+    # Each large array is an argument of its own: engines send such an argument once, whatever the number of tasks.
+    found: list[T] = Parallel()(delayed(run_packed)(each.task, *each.arrays) for each in pack(tasks))
     return found
+
+
+def run_packed(task: bytes, *arrays: NDArray[Any]) -> Any:
+    """Run a task on its worker."""
+    return on_one_thread(unpack(task, arrays))
 
 
 def on_one_thread(task: Callable[[], T]) -> T:
@@ -92,8 +107,12 @@ def dask_client(scheduler: str | None, jobs: int) -> Iterator[Any]:
         with Client(scheduler) as client:  # type: ignore[no-untyped-call]
             yield client
         return
+    from dask import config
+
     options: dict[str, Any] = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    cluster = LocalCluster(n_workers=jobs, **options)  # type: ignore[no-untyped-call]
+    before = "distributed.nanny.pre-spawn-environ"
+    with config.set({before: config.get(before) | KEPT_MEMORY}):
+        cluster = LocalCluster(n_workers=jobs, **options)  # type: ignore[no-untyped-call]
     with cluster, Client(cluster) as client:  # type: ignore[no-untyped-call]
         yield client
 

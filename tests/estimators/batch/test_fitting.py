@@ -9,7 +9,7 @@ import torch
 
 from polyladder.estimators.batch import fitting
 from polyladder.estimators.batch.families import Ladders
-from polyladder.estimators.batch.fitting import Fitted, fit_jobs
+from polyladder.estimators.batch.fitting import Fitted, fit_jobs, work_of
 from polyladder.estimators.batch.plans import Job, Plan
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.rows import Rows
@@ -109,3 +109,12 @@ def test_memory_bounds_how_many_train_together() -> None:
     big = Job(wide, Rows(torch.zeros(1000, 784), torch.zeros(1000, 1), None, 1, "squared"))
     weights = 128 * (784 + 784 + 2) + 2 * 128 * (128 + 784 + 2)
     assert 1 < fitting.models_at_once([big]) < fitting.MEMORY_NUMBERS / (4 * weights)
+
+
+def test_more_rows_sweeps_models_and_units_are_more_work() -> None:
+    usual = work_of([job(plan())])
+    wide = Plan(Ladders((9, 9), batch_norm=False), "alternating", seed=0, alpha=1e-3, iterations=4)
+    assert work_of([job(plan()), job(plan())]) == 2 * usual
+    assert work_of([job(plan(), n=180)]) == 3 * usual
+    assert work_of([job(plan(iterations=8))]) == 2 * usual
+    assert work_of([job(wide)]) > 4 * usual

@@ -28,6 +28,14 @@ def test_a_copy_draws_the_same_and_disturbs_nothing() -> None:
     assert torch.equal(streams.normal(5), ahead)
 
 
+def test_streams_beyond_some_uniform_draws_are_those_that_have_made_them() -> None:
+    streams = Streams(0, (3,))
+    streams.gamma(torch.ones(1, 5), torch.ones(1))
+    beyond = streams.beyond(7)
+    assert torch.equal(beyond.uniform(3), streams.uniform(10)[:, 7:])
+    assert torch.equal(beyond.normal(4), streams.normal(4))
+
+
 def test_draws_have_their_distributions() -> None:
     streams = Streams(1, (4,))
     assert streams.normal(5, 2).shape == (4, 5, 2)

@@ -76,5 +76,29 @@ def test_refusals():
         fit_partitions(start, LocalPartitions([(x * torch.nan, y)]))
     with pytest.raises(ValueError, match="shape"):
         fit_partitions(start, LocalPartitions([(x[:, :5], y)]))
+    with pytest.raises(ValueError, match=r"precision must be torch\.float32"):
+        fit_partitions(start, LocalPartitions([(x, y)]), precision=torch.float16)
     with pytest.raises(ValueError, match="at most 4000 weights"):
         fit_partitions(random_start(6, (700,), 1, [0], 1), LocalPartitions([(x, y)]))
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_same_predictions_as_in_memory_in_double_precision_of_many_rows(loss):
+    x, y, m = data(5000, loss)
+    start = random_start(6, (5, 5), m, [0], 1)
+    options = {"loss": loss, "sweeps": 8, "tolerance": 0.0, "precision": torch.float64}
+    whole = fit_alternating(start, x, y, **options)
+    parts = fit_partitions(start, LocalPartitions(list(zip(x.split(1300), y.split(1300), strict=True))), **options)
+    torch.testing.assert_close(parts.polynomial(x), whole.polynomial(x), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(parts.alpha, whole.alpha, rtol=1e-6, atol=0.0)
+
+
+def test_same_error_as_in_memory_in_single_precision():
+    x, y, _ = data(5000, "squared")
+    start = fit_alternating(random_start(6, (5, 5), 1, [0], 1), x, y, sweeps=8)
+    options = {"sweeps": 2, "tolerance": 0.0, "known_alpha": start.alpha}
+    whole = fit_alternating(start.polynomial, x, y, **options)
+    batches = list(zip(x.split(1300), y.split(1300), strict=True))
+    parts = fit_partitions(start.polynomial, LocalPartitions(batches), **options)
+    errors = [float((fit.polynomial(x)[0, :, 0] - y).square().mean().sqrt()) for fit in (whole, parts)]
+    assert errors[0] == pytest.approx(errors[1], abs=1e-6)

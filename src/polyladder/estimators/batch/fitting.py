@@ -77,10 +77,19 @@ def fit_jobs(jobs: Sequence[Job], progress: Progress) -> list[Fitted]:
                     solves.append((part, partial(fit, group, silent if elsewhere else progress)))
                 else:
                     fitted |= zip(part, train_by_gradient(group, progress), strict=True)
+        if elsewhere:
+            # The longest first: then no worker is left with a long one while the others have nothing to do.
+            solves.sort(key=lambda solve: -work_of([jobs[i] for i in solve[0]]))
         tasks = [task for _, task in solves]
         for (part, _), results in zip(solves, run_elsewhere(tasks) if elsewhere else on_all_cores(tasks), strict=True):
             fitted |= zip(part, results, strict=True)
     return [fitted[i] for i in range(len(jobs))]
+
+
+def work_of(group: Sequence[Job]) -> float:
+    """How long a program takes, compared with others: rows, times what each of its steps computes with."""
+    sizes = group[0].plan.family.sizes(group[0].rows.z.shape[1], group[0].rows.outputs)
+    return float(sum(job.rows.z.shape[0] * job.plan.iterations for job in group) * sizes.solves**2)
 
 
 def kind_of_table(rows: Rows) -> tuple[object, ...]:

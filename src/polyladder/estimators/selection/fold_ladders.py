@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from polyladder.estimators.cost import work_for
 from polyladder.estimators.rows import Rows
+from polyladder.estimators.selection.elsewhere import ladders_in_shares
 from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.solves.alternating import fit_alternating, random_start
-from polyladder.training.solves.stages import RELAXATION, fit_in_stages
+from polyladder.training.solves.stages import RELAXATION, Stage, fit_in_stages
 
 LEAST_RELEVANCE = 0.3
 """An input counts at least this much of the most relevant one."""
@@ -79,17 +82,9 @@ def fold_ladders(
     start = random_start(x.shape[1], (settings.width,) * (order - 1), y.shape[1], settings.seeds(count), count)
     fold = torch.from_numpy(problem.fold)
     inside = [(fold != i // settings.per_fold).nonzero().squeeze(-1) for i in range(count)]
-    found = fit_alternating(
-        start,
-        rows,
-        y,
-        rows=inside,
-        sample_weight=torch.from_numpy(problem.weight[problem.chosen]),
-        sweeps=settings.sweeps,
-        tolerance=settings.tolerance,
-        alpha=settings.alpha,
-        relaxation=RELAXATION,
-    ).polynomial
+    weight = torch.from_numpy(problem.weight[problem.chosen])
+    solve = partial(solved, rows, y, weight, (settings.alpha, settings.sweeps, settings.tolerance))
+    found = ladders_in_shares(solve, start, len(rows), inside)
     outputs = found(rows)
     outputs = outputs.reshape(problem.folds, settings.per_fold, *outputs.shape[1:]).mean(1)
     left_out = outputs[fold, torch.arange(len(fold))].numpy()
@@ -102,16 +97,11 @@ def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, set
     relative = relative_scales(problem, scale)
     unexplained = float((problem.goal - trial.left_out).var() / problem.goal.var())
     some = slice(None) if len(x) <= LAST_ROWS else np.random.default_rng(0).permutation(len(x))[:LAST_ROWS]
-    found = fit_alternating(
-        rescaled(trial.ladder, 1 / relative),
-        torch.from_numpy(x[some]) * relative,
-        torch.from_numpy(problem.y[some]),
-        sample_weight=torch.from_numpy(problem.weight[some]),
-        sweeps=NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS,
-        tolerance=settings.tolerance,
-        alpha=settings.alpha,
-        relaxation=RELAXATION,
-    ).polynomial
+    rows = torch.from_numpy(x[some]) * relative
+    y, weight = torch.from_numpy(problem.y[some]), torch.from_numpy(problem.weight[some])
+    sweeps = NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS
+    solve = partial(solved, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
+    found = ladders_in_shares(solve, rescaled(trial.ladder, 1 / relative), len(rows))
     return replace(trial, ladder=rescaled(found, relative))
 
 
@@ -124,17 +114,46 @@ def main_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, setting
     work = work_for("alternating", rows, settings.width, trial.order, None, None)
     hidden = (settings.width,) * (trial.order - 1)
     start = random_start(x.shape[1], hidden, y.shape[1], settings.seeds(work.models), work.models)
-    found, _ = fit_in_stages(
+    solve = partial(solved_in_stages, z, y, weight, work.stages, (settings.alpha, settings.tolerance))
+    return replace(trial, ladder=rescaled(ladders_in_shares(solve, start, len(z)), relative))
+
+
+def solved(
+    x: Tensor,
+    y: Tensor,
+    weight: Tensor,
+    settings: tuple[Any, int, float],
+    start: LadderPolynomial,
+    inside: Sequence[Tensor] | None = None,
+) -> LadderPolynomial:
+    """Ladders on the rows of the given numbers; ``settings`` are alpha, sweeps and tolerance."""
+    alpha, sweeps, tolerance = settings
+    return fit_alternating(
         start,
-        z,
+        x,
         y,
-        work.stages,
+        rows=inside,
         sample_weight=weight,
-        tolerance=settings.tolerance,
-        alpha=settings.alpha,
+        sweeps=sweeps,
+        tolerance=tolerance,
+        alpha=alpha,
         relaxation=RELAXATION,
-    )
-    return replace(trial, ladder=rescaled(found, relative))
+    ).polynomial
+
+
+def solved_in_stages(
+    x: Tensor,
+    y: Tensor,
+    weight: Tensor,
+    stages: tuple[Stage, ...],
+    settings: tuple[Any, float],
+    start: LadderPolynomial,
+) -> LadderPolynomial:
+    """Ladders on all rows, in stages; ``settings`` are alpha and tolerance."""
+    alpha, tolerance = settings
+    return fit_in_stages(
+        start, x, y, stages, sample_weight=weight, tolerance=tolerance, alpha=alpha, relaxation=RELAXATION
+    )[0]
 
 
 def relative_scales(problem: Problem, scale: Array) -> torch.Tensor:

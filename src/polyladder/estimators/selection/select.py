@@ -11,6 +11,7 @@ from torch import Tensor
 
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.elsewhere import kernels_by_log_loss, kernels_of_numbers
 from polyladder.estimators.selection.fold_ladders import (
     cost,
     finished_ladders,
@@ -121,7 +122,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     if options.piecewise:
         ramped = ramp_block(table, problem, features, options, rng)
         if ramped is not None:
-            steps = [kernel_numbers(problem, ramped[1], p) for p in options.effort.ramp_degrees]
+            steps = kernels_of_numbers(problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
             tried += [trial for trial, _ in steps]
             blocks.append((*ramped, steps))
     alike = equal_block(smooth, problem, options, rng)
@@ -156,7 +157,7 @@ def scaled_kernels(
     """Kernels of all degrees over the better scaling, which is found at the best degree of the first one."""
 
     def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Trial, RidgeFit]]:
-        return [kernel_numbers(problem, block, degree) for degree in degrees]
+        return kernels_of_numbers(problem, [(block, degree) for degree in degrees])
 
     degrees = options.effort.degrees
     features, block = smooth_block(table, problem, options.kinds[0], options, rng)
@@ -179,7 +180,7 @@ def kernels_of_classes(
     for i, (block, steps) in enumerate(blocks):
         ranked = sorted(steps, key=lambda step: step[1].error)
         kinds += [(block, trial.order) for trial, _ in ranked[: 1 if i else 2]]
-    first = [kernel_classes(problem, block, order, CLASS_RIDGES[:1])[0] for block, order in kinds]
+    first = [trials[0] for trials in kernels_by_log_loss(problem, kinds, CLASS_RIDGES[:1])]
     share = chosen_weight(problem) / chosen_weight(problem).sum()
     block, order = kinds[int(np.argmin([log_loss(t.left_out, problem.goal, share) for t in first]))]
     return [*first, *kernel_classes(problem, block, order, CLASS_RIDGES[1:])]

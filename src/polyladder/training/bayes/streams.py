@@ -38,6 +38,16 @@ class Streams:
         """Streams that will give the same draws as these, without disturbing them."""
         return copy.deepcopy(self)
 
+    def beyond(self, uniforms: int) -> Streams:
+        """Streams that stand where these would stand after so many uniform draws for each model."""
+        found = self.copy()
+        for generator in found.generators:
+            # A uniform draw is one step of the generator, so that any number of them can be skipped at once.
+            bits = generator.bit_generator
+            assert isinstance(bits, np.random.PCG64)
+            bits.advance(uniforms)
+        return found
+
     def normal(self, *shape: int) -> Tensor:
         """Standard normal draws. Shape (B, *shape)."""
         return self._each(lambda g, _: g.standard_normal(shape))

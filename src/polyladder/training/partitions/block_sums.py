@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.partitions import Part
 from polyladder.training.losses import Loss
 from polyladder.training.rows import check_inputs
@@ -29,7 +30,7 @@ class BlockSums:
     Attributes:
         gram: features times features. Shape (B, p, p).
         moment: features times what the present outputs leave over. Shape (B, p, r).
-        loss: of the present outputs. Shape (B,).
+        loss: of the present outputs. Shape (B,), or (B, m) where each output counts by itself.
         weight: of the rows. A scalar.
     """
 
@@ -63,11 +64,9 @@ class OfBlock:
     def __call__(self, part: Part) -> BlockSums:
         """Over all rows of a part, a few thousand at a time."""
         ladders = as_ladders(self.weights)
-        numbers = len(self.weights[-1]) * (2 * sum(ladders.hidden) + ladders.in_features + 1)
         found: BlockSums | None = None
-        check_inputs(part.X, ladders.in_features)
-        for x, y, weight in slices(part, max(256, STATE_NUMBERS // numbers)):
-            blocks = blocks_of(ladders, x)
+        for _, x, y, weight in slices(part, ladders):
+            blocks = blocks_of(ladders, x, keep_pairs=False)
             if self.block == len(self.weights) - 1:
                 sums = readout_sums(blocks, y, weight, self.loss)
             else:
@@ -77,13 +76,16 @@ class OfBlock:
         return found
 
 
-def slices(part: Part, size: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-    """Rows, targets and weights (1, n) of a part, so many at a time, in float64."""
+def slices(part: Part, ladders: LadderPolynomial) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
+    """Number of the first row, rows, targets and weights (1, n) of a part, a few thousand at a time, in float64."""
+    check_inputs(part.X, ladders.in_features)
+    numbers = len(ladders) * (2 * sum(ladders.hidden) + ladders.in_features + 1)
+    size = max(256, STATE_NUMBERS // numbers)
     for start in range(0, len(part.X), size):
         rows = slice(start, start + size)
         x = part.X[rows].to(torch.float64)
         weight = x.new_ones(1, len(x)) if part.weight is None else part.weight[rows].to(x).unsqueeze(0)
-        yield x, part.y[rows], weight
+        yield part.first + start, x, part.y[rows], weight
 
 
 def readout_sums(blocks: Blocks, y: Tensor, weight: Tensor, loss: Loss) -> BlockSums:
@@ -97,21 +99,23 @@ def readout_sums(blocks: Blocks, y: Tensor, weight: Tensor, loss: Loss) -> Block
 
 def layer_sums(blocks: Blocks, block: int, y: Tensor, weight: Tensor, loss: Loss, precision: torch.dtype) -> BlockSums:
     """Of a layer or a gate."""
-    depth = len(blocks.W)
-    layer = block % depth
     bound = quadratic_bound(loss, y, blocks.x.mT, blocks.R.shape[1])
     response, curvature = bound.quadratic(blocks.f)
-    slope = slope_above(blocks, layer)
+    g, h = features_of_block(blocks, block)
+    one = weight.new_ones(1)
+    equations = normal_equations(g, h, response - blocks.f, weight * curvature, one, precision=precision)
+    return BlockSums(equations.gram, equations.moment, (bound.value(blocks.f) * weight).sum(-1), weight.sum())
+
+
+def features_of_block(blocks: Blocks, block: int) -> tuple[Tensor, Tensor]:
+    """Derivatives of the outputs by a layer or gate (B, m, k, n), and what that reads, (q, n) or (B, q, n)."""
+    depth = len(blocks.W)
+    layer = block % depth
     if block >= depth:
         other, h = blocks.W[layer] @ blocks.below(layer), blocks.x
     else:
         other, h = blocks.V[layer] @ blocks.x, blocks.below(layer)
-    doubles = blocks.doubles if h is blocks.x and blocks.doubles is not None else None
-    ready = doubles if doubles is not None and doubles.dtype == precision else None
-    g = slope * other.unsqueeze(1)
-    one = weight.new_ones(1)
-    equations = normal_equations(g, h, response - blocks.f, weight * curvature, one, ready, precision)
-    return BlockSums(equations.gram, equations.moment, (bound.value(blocks.f) * weight).sum(-1), weight.sum())
+    return slope_above(blocks, layer) * other.unsqueeze(1), h
 
 
 def slope_above(blocks: Blocks, layer: int) -> Tensor:

@@ -14,7 +14,7 @@ from polyladder.tables.partitions import Partitions
 from polyladder.training.history import Progress
 from polyladder.training.losses import Loss
 from polyladder.training.partitions.block_sums import BlockSums, OfBlock
-from polyladder.training.solves.alternating import RENEWAL, AlternatingFit
+from polyladder.training.solves.alternating import RENEWAL, AlternatingFit, check_precision
 from polyladder.training.solves.block_step import DIRECT_LIMIT, SINGLE_ROUNDING
 from polyladder.training.solves.blocks import NormalEquations, as_ladders, balance, blocks_of, gram_dtype
 from polyladder.training.solves.cholesky import solve_ridge
@@ -150,6 +150,18 @@ def passes(layers: int, sweeps: int) -> int:
     return sweeps * (2 * layers + 1) + 1
 
 
+def check_solvable(start: LadderPolynomial) -> None:
+    """Refuse ladders that are no flat batch, or whose Gram matrices are too large to be moved."""
+    if len(start.batch_shape) != 1:
+        raise ValueError(f"start must have a batch shape (B,); got {tuple(start.batch_shape)}.")
+    layers = [w[0].numel() + b[0].numel() for w, b in zip((*start.W, *start.V), (*start.b, *start.c), strict=True)]
+    if max(layers, default=0) > DIRECT_LIMIT:
+        raise ValueError(
+            f"A block must have at most {DIRECT_LIMIT} weights to be solved over parts; got {max(layers)}. "
+            "Lower the width, or leave out columns."
+        )
+
+
 @torch.no_grad()
 def fit_partitions(
     start: LadderPolynomial,
@@ -179,16 +191,10 @@ def fit_partitions(
             1,000 rows on, float64 below. Steps are damped by the rounding error, so that none raises the loss.
     """
     positive_integer("sweeps", sweeps)
+    check_precision(precision)
     start = start.to(torch.float64)
-    if len(start.batch_shape) != 1:
-        raise ValueError(f"start must have a batch shape (B,); got {tuple(start.batch_shape)}.")
+    check_solvable(start)
     theta = blocks_of(start, start.readout.new_empty(0, start.in_features)).weights()
-    largest = max(t[0].numel() for t in theta[:-1]) if len(theta) > 1 else 0
-    if largest > DIRECT_LIMIT:
-        raise ValueError(
-            f"A block must have at most {DIRECT_LIMIT} weights to be solved over parts; got {largest}. "
-            "Lower the width, or leave out columns."
-        )
     ahead = sums_of(rows, theta, len(theta) - 1, loss, torch.float64)
     dtype = gram_dtype(int(ahead.weight)) if precision is None else precision
     found, fields = descend(

@@ -49,6 +49,12 @@ def random_start(
     return merge(LPNN(in_features, hidden, out_features, batch_shape=(count,), seed=seeds, dtype=torch.float64))
 
 
+def check_precision(precision: torch.dtype | None) -> None:
+    """Refuse types that Gram matrices cannot be summed in."""
+    if precision not in (None, torch.float32, torch.float64):
+        raise ValueError(f"precision must be torch.float32, torch.float64 or None; got {precision!r}.")
+
+
 @torch.no_grad()
 def fit_alternating(
     start: LadderPolynomial,
@@ -68,6 +74,7 @@ def fit_alternating(
     known_alpha: Tensor | None = None,
     relaxation: float = 1.0,
     exact_sweeps: int = EXACT_SWEEPS,
+    precision: torch.dtype | None = None,
 ) -> AlternatingFit:
     r"""Minimize mean loss plus ridge over all weights of many ladders, block by block, each block exactly.
 
@@ -75,7 +82,7 @@ def fit_alternating(
 
     A sweep solves the readout with its offset, then from the last layer to the first the gate (V, c) and the layer
     (W, b), then rescales the blocks against each other (`balance`). The offset alone is not penalized. All is computed
-    in float64.
+    in float64, but large Gram matrices (``precision``).
 
     Args:
         start: where to start; its readout does not matter. Any ``batch_shape``.
@@ -108,7 +115,10 @@ def fit_alternating(
             gains less and the next ones gain more: with 1.6 half the sweeps do. The readout goes to its minimizer all
             the same.
         exact_sweeps: so do all blocks in this many first sweeps: from a random start a longer step leads astray.
+        precision: of Gram matrices. By default float32 from 1,000 rows on, float64 below. In float64 the fit is that of
+            `polyladder.fit_partitions` in float64, to rounding, and takes up to twice as long.
     """
+    check_precision(precision)
     start = start.to(torch.float64)
     x = checked_rows(x, start.in_features, start.device)
     bound = quadratic_bound(loss, y, x, start.out_features)
@@ -117,7 +127,7 @@ def fit_alternating(
         raise ValueError(f"relaxation must be at least 1 and less than 2; got {relaxation}.")
     chosen, held_out = chosen_rows(rows, validation, sample_weight, len(x), start.batch_shape)
     found, fields = descend(
-        Ladders(blocks_of(start, x), relaxation, exact_sweeps),
+        Ladders(blocks_of(start, x, precision), relaxation, exact_sweeps),
         bound,
         row_weights(chosen, sample_weight, x),
         DescentOptions(

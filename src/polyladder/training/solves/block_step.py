@@ -74,6 +74,7 @@ class BlockRegression:
         total: the sum of weights to divide by. Shape (B,) or (1,).
         alpha: ridge weights. Shape (B,).
         doubles: pairs of h, where they are kept. Shape (q (q + 1) / 2, n).
+        precision: that the Gram matrix is summed in; by default as `gram_dtype` says.
     """
 
     g: Tensor
@@ -84,6 +85,7 @@ class BlockRegression:
     total: Tensor
     alpha: Tensor
     doubles: Tensor | None = None
+    precision: torch.dtype | None = None
 
     def select(self, keep: Tensor) -> BlockRegression:
         """The regressions of some of the ladders."""
@@ -93,7 +95,7 @@ class BlockRegression:
 
         h = self.h if self.h.dim() == 2 else self.h[keep]
         chosen = (self.g[keep], h, self.theta[keep], self.left[keep], some(self.weight), some(self.total))
-        return BlockRegression(*chosen, self.alpha[keep], self.doubles)
+        return BlockRegression(*chosen, self.alpha[keep], self.doubles, self.precision)
 
     def effect(self, step: Tensor, determined: Tensor) -> BlockStep:
         """What a change (B, k, q) of the weights does."""
@@ -110,7 +112,8 @@ def block_step(block: BlockRegression, estimating: bool) -> BlockStep:
     _, m, k, n = block.g.shape
     if iterates(m, k, n, block.h.shape[-2]):
         return conjugate_step(block, estimating)
-    return rounded_step(block, estimating) if gram_dtype(n) == torch.float32 else gram_step(block, estimating)
+    dtype = gram_dtype(n) if block.precision is None else block.precision
+    return rounded_step(block, estimating) if dtype == torch.float32 else gram_step(block, estimating)
 
 
 def iterates(m: int, k: int, n: int, q: int) -> bool:

@@ -42,6 +42,7 @@ class Blocks:
         h: states h^1, ..., h^L. Shapes (B, k_l + 1, n).
         f: outputs. Shape (B, m, n).
         doubles: pairs of x, where they are few enough to be kept. Shape ((d + 1) (d + 2) / 2, n).
+        precision: that Gram matrices are summed in.
     """
 
     x: Tensor
@@ -51,6 +52,7 @@ class Blocks:
     h: list[Tensor]
     f: Tensor
     doubles: Tensor | None = None
+    precision: torch.dtype = torch.float64
 
     @property
     def count(self) -> int:
@@ -74,7 +76,8 @@ class Blocks:
     def select(self, keep: Tensor) -> Blocks:
         """The ladders at the given positions."""
         pick = [[t[keep] for t in part] for part in (self.W, self.V, self.h)]
-        return Blocks(self.x, pick[0], pick[1], self.R[keep], pick[2], self.f[keep], self.doubles)
+        chosen = (self.x, pick[0], pick[1], self.R[keep], pick[2], self.f[keep])
+        return Blocks(*chosen, self.doubles, self.precision)
 
     def polynomial(self) -> LadderPolynomial:
         """The ladders as one batch of shape (B,)."""
@@ -94,8 +97,17 @@ def as_ladders(blocks: Sequence[Tensor]) -> LadderPolynomial:
     )
 
 
-def blocks_of(polynomial: LadderPolynomial, x: Tensor) -> Blocks:
-    """The blocks of a batch of ladders at rows x of shape (n, d)."""
+def blocks_of(
+    polynomial: LadderPolynomial, x: Tensor, precision: torch.dtype | None = None, keep_pairs: bool = True
+) -> Blocks:
+    """The blocks of a batch of ladders at rows x.
+
+    Args:
+        polynomial: any ``batch_shape``.
+        x: Shape (n, d).
+        precision: of Gram matrices; by default as `gram_dtype` says.
+        keep_pairs: whether the pairs of x are kept, where they are few: not for blocks that are solved only once.
+    """
     depth = len(polynomial.batch_shape)
 
     def flat(weight: Tensor, intercept: Tensor) -> Tensor:
@@ -108,16 +120,18 @@ def blocks_of(polynomial: LadderPolynomial, x: Tensor) -> Blocks:
     n = x.shape[0]
     columns = torch.cat([x.mT, x.new_ones(1, n)])
     h = [x.new_ones(R.shape[0], w.shape[1] + 1, n) for w in W]
-    blocks = Blocks(columns, W, V, R, h, x.new_empty(0), pairs_of_inputs(columns))
+    dtype = gram_dtype(n) if precision is None else precision
+    doubles = pairs_of_inputs(columns, dtype) if keep_pairs else None
+    blocks = Blocks(columns, W, V, R, h, x.new_empty(0), doubles, dtype)
     blocks.forward()
     return blocks
 
 
-def pairs_of_inputs(columns: Tensor) -> Tensor | None:
-    """Pairs of the inputs (d + 1, n), unless they are too many to be kept, in the precision of Gram matrices."""
+def pairs_of_inputs(columns: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """Pairs of the inputs (d + 1, n), unless they are too many to be kept."""
     if (columns.shape[0] + 1) * columns.numel() // 2 > KEPT_NUMBERS:
         return None
-    return pairs(columns.to(gram_dtype(columns.shape[1])))
+    return pairs(columns.to(dtype))
 
 
 def gram_dtype(n: int) -> torch.dtype:

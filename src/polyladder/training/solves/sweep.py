@@ -148,7 +148,8 @@ def solve_layer(
     response, curvature = objective.bound.quadratic(blocks.f)
     doubles = blocks.doubles if h is blocks.x else None
     weight = objective.weight * curvature
-    regression = BlockRegression(g, h, theta, response - blocks.f, weight, objective.rows, alpha, doubles)
+    left = response - blocks.f
+    regression = BlockRegression(g, h, theta, left, weight, objective.rows, alpha, doubles, blocks.precision)
     step = block_step(regression, estimating)
     if relaxation != 1.0:
         step = step.times(relaxation)

@@ -1,0 +1,95 @@
+"""Candidates of one choice that do not depend on each other, on the workers that joblib has been given.
+
+Without such workers everything is computed here, one candidate after another, as if this file were not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyladder.estimators.selection.trials import Block, Problem, Trial, kernel_classes, kernel_numbers
+from polyladder.polynomial.ladder import LadderPolynomial, combine
+from polyladder.training.kernels.ridge import RidgeFit
+from polyladder.training.spread import run_elsewhere, workers_elsewhere
+
+SPREAD_ROWS = 1000
+"""Compared rows from which on candidates are sent to workers: below, sending takes as long as solving."""
+
+Kind = tuple[Block, int]
+
+Solve = Callable[..., LadderPolynomial]
+"""Solves ladders; where it is given a second argument, each on the rows of these numbers."""
+
+
+def workers_for(rows: int) -> int:
+    """How many workers candidates on so many rows are sent to; 0 for none."""
+    return workers_elsewhere() if rows >= SPREAD_ROWS else 0
+
+
+def kernels_of_numbers(problem: Problem, kinds: Sequence[Kind]) -> list[tuple[Trial, RidgeFit]]:
+    """`kernel_numbers` of each block and degree."""
+    if not workers_for(len(problem.chosen)):
+        return [kernel_numbers(problem, block, degree) for block, degree in kinds]
+    tasks = [partial(numbers_there, compared(problem), bare(block), degree) for block, degree in kinds]
+    found = zip(run_elsewhere(tasks), kinds, strict=True)
+    return [(replace(trial, block=block), fit) for (trial, fit), (block, _) in found]
+
+
+def kernels_by_log_loss(problem: Problem, kinds: Sequence[Kind], ridges: Sequence[float]) -> list[list[Trial]]:
+    """`kernel_classes` of each block and degree."""
+    if not workers_for(len(problem.chosen)):
+        return [kernel_classes(problem, block, degree, ridges) for block, degree in kinds]
+    tasks = [partial(classes_there, compared(problem), bare(block), degree, ridges) for block, degree in kinds]
+    found = zip(run_elsewhere(tasks), kinds, strict=True)
+    return [[replace(trial, block=block) for trial in trials] for trials, (block, _) in found]
+
+
+def ladders_in_shares(
+    solve: Solve, start: LadderPolynomial, rows: int, inside: Sequence[Tensor] | None = None
+) -> LadderPolynomial:
+    """Solve ladders, a share of them on each worker.
+
+    Args:
+        solve: can be pickled.
+        start: batch shape (B,).
+        rows: how many they are solved on.
+        inside: the numbers of each ladder's rows; None for all.
+    """
+    workers = workers_for(rows)
+    if not workers:
+        return solve(start) if inside is None else solve(start, inside)
+    shares = torch.arange(len(start)).tensor_split(min(workers, len(start)))
+    own = [() if inside is None else ([inside[i] for i in share],) for share in shares]
+    tasks = [partial(solve, start[share], *numbers) for share, numbers in zip(shares, own, strict=True)]
+    return combine(torch.cat, run_elsewhere(tasks))
+
+
+def numbers_there(problem: Problem, block: Block, degree: int) -> tuple[Trial, RidgeFit]:
+    """On a worker: the trial without its block, which the driver has."""
+    trial, fit = kernel_numbers(problem, block, degree)
+    return replace(trial, block=None), fit
+
+
+def classes_there(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Trial]:
+    """On a worker: the trials without their block, which the driver has."""
+    return [replace(trial, block=None) for trial in kernel_classes(problem, block, degree, ridges)]
+
+
+def compared(problem: Problem) -> Problem:
+    """The compared rows alone."""
+    rows = problem.chosen
+    classes = None if problem.classes is None else problem.classes[rows]
+    return replace(
+        problem, y=problem.y[rows], classes=classes, weight=problem.weight[rows], chosen=np.arange(len(rows))
+    )
+
+
+def bare(block: Block) -> Block:
+    """A block without its inputs, of which kernels read only what lies along the directions."""
+    return replace(block, x=block.x[:0])
