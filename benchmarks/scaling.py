@@ -370,7 +370,7 @@ def page() -> str:
     if rivals:
         lines += [
             "",
-            "| rival, 100 rounds, one thread, three orders of the rows | rows | seconds | errors | of the product left "
+            "| rival, 100 rounds, one thread, three runs | rows | seconds | errors | of the product left "
             "| peak memory |",
             "|---|---|---|---|---|---|",
         ]
