@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from threading import get_ident
 
 import numpy as np
 import pytest
@@ -17,6 +18,20 @@ def test_a_fold_joins_every_row_once_in_order():
     assert rows.fold(lambda part: [part.first], operator.add) == [0, 3]
     odd = Coded(rows, lambda part: Part(part.first, part.X[part.X % 2 == 1], part.y))
     assert odd.fold(lambda part: int(part.X.sum()), operator.add) == 4
+
+
+def test_rows_are_coded_by_the_thread_that_reads_them_and_computed_with_by_this_one():
+    threads = []
+
+    def code(part):
+        threads.append(get_ident())
+        return Part(part.first, part.X + 1, part.y)
+
+    rows = Coded(Coded(LocalPartitions([(np.arange(3), np.arange(3))] * 4), code), code)
+    here = rows.fold(lambda part: [(int(part.X.sum()), get_ident())], operator.add)
+    assert here == [(9, get_ident())] * 4
+    assert len(threads) == 8
+    assert get_ident() not in threads
 
 
 def test_keys_are_uniform_and_do_not_depend_on_the_parts():

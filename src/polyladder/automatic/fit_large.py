@@ -108,7 +108,8 @@ def fit_large_table(
     """Fit a ladder to a table that need not fit into memory.
 
     A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
-    draws the sample for the first sweeps; each sweep over all rows then takes 2 order passes. At most
+    draws the sample for the first sweeps; the first sweep over all rows then takes 2 order passes, each
+    further one 2 order - 1. At most
     100,000 rows are held out, and never fitted.
 
     Parameters
@@ -151,10 +152,15 @@ def fit_large_table(
     saved = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(files, target, table, order, seed))
 
     def tell(words: str) -> None:
-        whole = words.startswith("sweep")
-        pace.say(words, 2 * blocks(estimator_in[0]) + 2 if whole else 1)
+        if not words.startswith("sweep"):
+            pace.say(words)
+            return
+        # The first sweep reads the rows once more, for the loss that it begins with.
+        pace.say(words, 2 * blocks(estimator_in[0]) + (1 if swept else 2))
+        swept.append(words)
 
     estimator_in: list[Any] = [estimator]
+    swept: list[str] = []
 
     def kept(draft: Any, state: Sweeping) -> None:
         estimator_in[0] = draft

@@ -93,7 +93,7 @@ class LadderEstimator(EnsembleEstimator):
         """Fit to rows that come in batches, of which memory holds one at a time.
 
         First sweeps are made on a random sample of 100,000 rows, the last two, or ``max_iter``, over all rows: the
-        batches are read once for scales, and 2 order times for each sweep over all rows.
+        batches are read once for scales, once for the loss, and 2 order - 1 times for each sweep over all rows.
 
         Parameters
         ----------

@@ -175,7 +175,7 @@ def fit_in_parts(
     """Fit `LPNNRegressor` or `LPNNClassifier` to rows in parts.
 
     One pass learns scales, ranges, categories and a random sample; the sample chooses the order, where that is "auto",
-    and makes the first sweeps; ``sweeps`` more go over all rows, with 2 order passes each.
+    and makes the first sweeps; ``sweeps`` more go over all rows, with 2 order - 1 passes each.
 
     Args:
         estimator: with the parameters to fit by; its ``max_iter`` is the number of sweeps over all rows, if given.
@@ -194,6 +194,7 @@ def fit_in_parts(
     if estimator.max_iter != "auto":
         sweeps = int(estimator.max_iter)
     coded = Coded(rows, CodeRows(draft.features_, draft.target_))
+    ahead = None
     for sweep in range(state.done + 1, sweeps + 1):
         tell(f"sweep {sweep} of {sweeps} over all rows")
         auto = estimator.alpha == "auto"
@@ -204,7 +205,9 @@ def fit_in_parts(
             alpha="auto" if auto else float(estimator.alpha),
             sweeps=1,
             known_alpha=state.alpha if auto else None,
+            ahead=ahead,
         )
+        ahead = fit.ahead
         state = Sweeping(fit.polynomial, fit.alpha, sweep)
         draft.adopt_parts(state.polynomial, [*draft.loss_curve_, *fit.training_loss.mean(0).tolist()])
         keep(draft, state)

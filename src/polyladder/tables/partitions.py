@@ -48,7 +48,7 @@ class Partitions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LocalPartitions:
-    """Batches in this process, one after another: while one is computed with, the next is read.
+    """Batches in this process, one after another: while one is computed with, the next is read and coded.
 
     Attributes:
         batches: gives the same tuples (X, y) or (X, y, weight) each time it is iterated over.
@@ -66,7 +66,7 @@ class LocalPartitions:
     def parts(self) -> Iterator[Part]:
         """One pass over the parts; empty ones are left out."""
         first = 0
-        for batch in ahead(self.batches):
+        for batch in self.batches:
             if not isinstance(batch, tuple) or len(batch) not in (2, 3):
                 raise TypeError(f"A batch must be a tuple (X, y) or (X, y, weight); got {type(batch).__name__}.")
             if len(batch[0]):
@@ -76,7 +76,11 @@ class LocalPartitions:
     def fold(self, of_part: Callable[[Part], T], join: Callable[[T, T], T]) -> T:
         """See `Partitions`."""
         found: list[T] = []
-        for part in self.parts():
+        parts: Iterable[Part] = self.parts()
+        while isinstance(of_part, Composed):
+            # Rows are coded by the thread that reads them.
+            parts, of_part = map(of_part.first, parts), of_part.last
+        for part in ahead(parts):
             result = of_part(part)
             found = [join(found[0], result) if found else result]
         if not found:

@@ -78,7 +78,7 @@ def is_large_tensor(value: object) -> bool:
 
 
 def pack(tasks: Sequence[Callable[[], object]]) -> list[Packed]:
-    """Tasks that can be pickled, each with the large arrays that it reads."""
+    """Tasks made of functions that are found by their names on a worker, with the large arrays that they read."""
     known: dict[tuple[object, ...], NDArray[Any]] = {}
     found = []
     for task in tasks:

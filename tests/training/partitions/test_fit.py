@@ -63,6 +63,19 @@ def test_single_precision_never_raises_the_loss_and_reaches_the_same_error():
     torch.testing.assert_close(single.training_loss[:, -1], double.training_loss[:, -1], rtol=1e-4, atol=0.0)
 
 
+def test_sums_of_the_sweep_before_save_a_pass_and_change_nothing():
+    x, y, _ = data(400, "squared")
+    batches = Counted(zip(x.split(130), y.split(130), strict=True))
+    rows, start = LocalPartitions(batches), random_start(6, (4, 4), 1, [0, 1], 2)
+    first = fit_partitions(start, rows, alpha=1e-3, sweeps=1)
+    again = fit_partitions(first.polynomial, rows, alpha=1e-3, sweeps=1)
+    batches.passes = 0
+    saved = fit_partitions(first.polynomial, rows, alpha=1e-3, sweeps=1, ahead=first.ahead)
+    assert batches.passes == passes(2, 1) - 1
+    torch.testing.assert_close(saved.polynomial(x), again.polynomial(x), rtol=1e-12, atol=1e-12)
+    assert fit_partitions(start, rows, alpha=1e-3, sweeps=2).ahead is None
+
+
 def test_refusals():
     x, y, _ = data(50, "squared")
     start = random_start(6, (4,), 1, [0], 1)

@@ -135,6 +135,17 @@ class PartitionedLadders:
         return PartitionedLadders(self.rows, chosen, self.loss, self.precision, ahead, counted)
 
 
+@dataclass(frozen=True, eq=False)
+class PartitionedFit(AlternatingFit):
+    """What `fit_partitions` found.
+
+    Args:
+        ahead: after a single sweep, the sums of the readout at the weights found, to go on from; else None.
+    """
+
+    ahead: BlockSums | None
+
+
 def sums_of(rows: Partitions, theta: list[Tensor], block: int, loss: Loss, precision: torch.dtype) -> BlockSums:
     """The sums of a block over all rows: one pass."""
     return rows.fold(OfBlock(theta, block, loss, precision), add)
@@ -175,7 +186,8 @@ def fit_partitions(
     progress: Progress | None = None,
     known_alpha: Tensor | None = None,
     precision: torch.dtype | None = None,
-) -> AlternatingFit:
+    ahead: BlockSums | None = None,
+) -> PartitionedFit:
     """Block solves of rows in parts: the fit of `polyladder.fit_alternating`, up to rounding.
 
     Each block's Gram matrix and right-hand side are summed where the rows lie, and solved here. A pass moves the
@@ -189,16 +201,19 @@ def fit_partitions(
         sweeps: at most this many.
         precision: of the Gram matrices of a few thousand rows, which are summed in float64. By default float32 from
             1,000 rows on, float64 below. Steps are damped by the rounding error, so that none raises the loss.
+        ahead: the sums of the readout at ``start``, where a fit of these rows has ended there: they save a pass.
     """
     positive_integer("sweeps", sweeps)
     check_precision(precision)
     start = start.to(torch.float64)
     check_solvable(start)
     theta = blocks_of(start, start.readout.new_empty(0, start.in_features)).weights()
-    ahead = sums_of(rows, theta, len(theta) - 1, loss, torch.float64)
+    if ahead is None:
+        ahead = sums_of(rows, theta, len(theta) - 1, loss, torch.float64)
     dtype = gram_dtype(int(ahead.weight)) if precision is None else precision
+    ladders = PartitionedLadders(rows, theta, loss, dtype, ahead)
     found, fields = descend(
-        PartitionedLadders(rows, theta, loss, dtype, ahead),
+        ladders,
         MeanLoss(None if loss == "squared" else 0.5),
         ahead.weight.reshape(1, 1),
         DescentOptions(
@@ -212,4 +227,4 @@ def fit_partitions(
         ),
         start.batch_shape,
     )
-    return AlternatingFit(**fields, polynomial=as_ladders(found))
+    return PartitionedFit(**fields, polynomial=as_ladders(found), ahead=ladders.ahead if sweeps == 1 else None)
