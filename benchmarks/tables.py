@@ -109,7 +109,7 @@ def one_split(table: str, split: int, source: Path) -> dict[str, Any]:
     seconds["command"] = time.perf_counter() - began
     labels = sorted(frame[declared.target].unique())
     if declared.classes:
-        shares = answer[[f"probability {label}" for label in labels]].to_numpy()
+        shares = answer[[f"probability of {label}" for label in labels]].to_numpy()
         errors["command"] = log_loss(test[declared.target], shares, labels=labels)
     else:
         errors["command"] = relative(test[declared.target], answer["prediction"])
