@@ -155,7 +155,7 @@ def certified_radius(
     low, high = torch.zeros(n, dtype=torch.float64), torch.full((n,), float(largest), dtype=torch.float64)
     for step in range(steps + 1):
         tried = high if step == 0 else (low + high) / 2
-        proven = (upper_bounds(polynomial, at(tried), weights)[0] <= limit).all(-1)
+        proven = (upper_bounds(polynomial, at(tried), weights, limit)[0] <= limit).all(-1)
         low = torch.where(proven, tried, low)
         high = torch.where(proven, high, tried)
     return low
