@@ -173,7 +173,8 @@ def unsafe_sums(polynomial: LadderPolynomial, y: Tensor, n: int, within: float |
     below = -torch.finfo(torch.float64).tiny
     if m == 1:
         return (1.0 - 2.0 * classes.double()).view(n, 1, 1), torch.full((n, 1), below)
-    others = torch.stack([torch.arange(m)[torch.arange(m) != c] for c in classes.tolist()])
+    every = torch.arange(m).expand(n, m)
+    others = every[every != classes.unsqueeze(1)].view(n, m - 1)
     return eye[others] - eye[classes].unsqueeze(1), torch.full((n, m - 1), below)
 
 
