@@ -1,8 +1,9 @@
 """How many digits are decided, and how fast, at the radii of VPN (arXiv 2209.07235)? One thread.
 
-Ladders of order 4, three layers of 100 units, of mnist with pixels in [0, 1]: one trained with no thought of robustness,
-one on bounded rows. Test rows that they classify rightly; boxes cut to [0, 1]. A row is decided when its class is proven to
-stay, or when the attack finds an input where it changes. The result is one line of results/verified_digits.jsonl.
+Ladders of order 4, three layers of 100 units, of mnist with pixels in [0, 1]: one trained with no thought of
+robustness, one on bounded rows. Test rows that they classify rightly; boxes cut to [0, 1]. A row is decided when its
+class is proven to stay, or when the attack finds an input where it changes. The result is one line of
+results/verified_digits.jsonl.
 
     python benchmarks/verified_digits.py
 """
