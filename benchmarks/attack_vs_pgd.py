@@ -12,27 +12,34 @@ is the order.
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import torch
 from certified_ranges import trained
+from record import record
 from timing import alternate
 from torch import Tensor
 
-from polyladder import LPNN, Adam, LadderPolynomial, attack, load_dataset, merge, train
+from polyladder import LPNN, Adam, LadderPolynomial, Robust, attack, load_dataset, merge, train
 from polyladder.robustness.attack import Attack
 
 STEPS, RESTARTS, ROWS, RADIUS = 100, 10, 100, 0.05
 
 
-def mnist_ladder(hidden: tuple[int, ...], epochs: int = 4) -> tuple[LadderPolynomial, Tensor, Tensor]:
-    """A ladder of mnist, pixels in [0, 1], and its test rows and classes."""
+def mnist_ladder(
+    hidden: tuple[int, ...], epochs: int = 4, robust: Robust | None = None
+) -> tuple[LadderPolynomial, Tensor, Tensor]:
+    """A ladder of mnist, pixels in [0, 1], and its test rows and classes; with batch norm unless it is made robust."""
     data = load_dataset("mnist", os.environ.get("POLYLADDER_DATA"))
     x = torch.as_tensor(data.features, dtype=torch.float32) / float(data.features.max())
     y = torch.as_tensor(data.target)
     split = data.splits[0]
-    net = LPNN(784, hidden, 10, batch_norm=True, seed=0)
+    net = LPNN(784, hidden, 10, batch_norm=robust is None, seed=0)
     rows = torch.as_tensor(split.train)
-    train(net, x, y, loss="softmax", rows=rows, options=Adam(epochs=epochs, batch_size=256, l2=1e-5, schedule="cosine"))
+    options = Adam(epochs=epochs, batch_size=256, l2=1e-5, schedule="cosine")
+    if robust is not None:
+        options = replace(options, learning_rate=2e-3, clip=5.0, l2=0.0, robust=robust)
+    train(net, x, y, loss="softmax", rows=rows, options=options)
     p, test = merge(net), torch.as_tensor(split.test)
     print(f"mnist {hidden}: test error {(p(x[test]).argmax(-1) != y[test]).float().mean():.4f}")
     return p, x[test], y[test]
@@ -77,15 +84,23 @@ def main() -> None:
         "| data | rows where ours is no smaller | mean loss PGD | ours | evaluations PGD | ours | seconds PGD | ours |"
     )
     print("|---|---|---|---|---|---|---|---|")
+    measured = {}
     for name, p, x, y in (("concrete", concrete, rows, clean + 1.0), ("mnist", digits, images[:ROWS], classes[:ROWS])):
         runs = {"PGD": lambda p=p, x=x, y=y: pgd(p, x, y, RADIUS), "ours": lambda p=p, x=x, y=y: exact(p, x, y)}
         seconds = alternate(runs, rounds=3)
         (theirs, calls), ours = runs["PGD"](), runs["ours"]()
         wins = (ours.value >= theirs - 1e-9 * theirs.abs()).float().mean()
+        measured[name] = {
+            "rows_where_ours_is_no_smaller": float(wins),
+            "mean_loss": {"PGD": float(theirs.mean()), "ours": float(ours.value.mean())},
+            "evaluations": {"PGD": calls, "ours": ours.evaluations},
+            "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        }
         print(
             f"| {name} | {wins:.0%} | {theirs.mean():.4f} | {ours.value.mean():.4f} | {calls:,} | {ours.evaluations:,} "
             f"| {seconds['PGD']:.2f} | {seconds['ours']:.2f} |"
         )
+    record("attack_vs_pgd", {"radius": RADIUS, "rows": ROWS, **measured}, ("torch",))
 
 
 def exact(p: LadderPolynomial, x: Tensor, y: Tensor) -> Attack:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from record import record
 from scipy.optimize import differential_evolution, shgo
 
 from polyladder import LadderPolynomial, LPNNRegressor, minimize
@@ -68,6 +69,7 @@ def main() -> None:
     torch.set_num_threads(1)
     print("| function | R2 | found | bound | gap / value | gap / spread | boxes | s | evolution, s | SHGO, s |")
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    measured = {}
     for name, function, d in (
         ("borehole", borehole, 8),
         ("Hartmann-6", hartmann, 6),
@@ -83,12 +85,24 @@ def main() -> None:
             assert value >= found.bound, (name, value, found.bound)
         sample = p(2 * torch.rand(10_000, d, dtype=torch.float64) - 1)
         spread = float(sample.max() - sample.min())
+        measured[name] = {
+            "R2": score,
+            "found": found.value,
+            "bound": found.bound,
+            "gap_of_value": found.gap / abs(found.value),
+            "gap_of_spread": found.gap / spread,
+            "boxes": found.boxes,
+            "seconds": found.seconds,
+            "differential_evolution": rivals[0],
+            "SHGO": rivals[1],
+        }
         said = " | ".join(f"{value:.5g}, {seconds:.1f}" for value, seconds in rivals)
         print(
             f"| {name} | {score:.4f} | {found.value:.5g} | {found.bound:.5g} | {found.gap / abs(found.value):.2%} "
             f"| {found.gap / spread:.3%} | {found.boxes:,} | {found.seconds:.1f} | {said} |",
             flush=True,
         )
+    record("global_optimum", measured, ("torch", "scipy"))
 
 
 def evolve(function: Callable[[Array], float], d: int) -> float:

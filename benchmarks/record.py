@@ -12,13 +12,15 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 
+COMMIT = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+"""Read when a benchmark starts, as that is the code it runs; another may be there when it ends."""
+
 
 def record(name: str, figures: dict[str, Any], packages: tuple[str, ...]) -> None:
     """Append the figures of one run to ``results/<name>.jsonl``."""
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
     line = {
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": commit or None,
+        "commit": COMMIT or None,
         "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
         "figures": figures,
     }

@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from polyladder.robustness.optimize_table import optimize_table as optimize_table
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
     from polyladder.training.bayes.variational import fit_variational as fit_variational
+    from polyladder.training.gradient.robust import Robust as Robust
     from polyladder.training.gradient.train import Adam as Adam
     from polyladder.training.gradient.train import train as train
     from polyladder.training.partitions.fit import fit_partitions as fit_partitions
@@ -110,6 +111,7 @@ _HOME = {
     "PolynomialKernel": "models.polynomial_kernel",
     "PolynomialKernelClassifier": "estimators.rivals.polynomial_kernel",
     "PolynomialKernelRegressor": "estimators.rivals.polynomial_kernel",
+    "Robust": "training.gradient.robust",
     "Rules": "robustness.feasible",
     "absorb": "polynomial.absorb",
     "attack": "robustness.attack",

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from polyladder import LadderPolynomial, hessian_vector_product, jacobian, line_polynomial
+from polyladder.analysis.jacobian import weighted_gradient
 from tests.ladders import BATCH_SHAPES, random_ladder, rows
 from tests.oracles.jacobian import difference_hessian_vector, difference_jacobian
 
@@ -49,6 +50,14 @@ def test_both_equal_autograd_for_rows_of_each_model(order: int, batch_shape: tup
         products.append(torch.autograd.grad((gradient * v).sum(), leaf)[0])
     torch.testing.assert_close(jacobian(p, x), torch.stack(gradients, -2), rtol=1e-11, atol=1e-12)
     torch.testing.assert_close(hessian_vector_product(p, x, v), torch.stack(products, -2), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("batch_shape", BATCH_SHAPES)
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_the_gradient_of_a_weighted_sum(order: int, batch_shape: tuple[int, ...]) -> None:
+    p, x, weights = ladder(order, batch_shape), rows(6, 3), rows(6, 2, seed=8)
+    expected = (weights.unsqueeze(-2) @ jacobian(p, x)).squeeze(-2)
+    torch.testing.assert_close(weighted_gradient(p, x, weights), expected)
 
 
 def test_one_vector_for_all_rows() -> None:

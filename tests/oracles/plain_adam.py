@@ -1,6 +1,7 @@
 """One network, one ordinary PyTorch training loop: what `polyladder.train` must amount to."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -19,8 +20,9 @@ def plain_adam(
     l2: float = 0.0,
     schedule: str = "constant",
     clip: float | None = None,
+    extra: Callable[[nn.Module, Tensor], Tensor] | None = None,
 ) -> list[float]:
-    """Train in place with torch.optim.Adam; return the mean batch loss of every epoch."""
+    """Train in place with torch.optim.Adam; return the mean batch loss of every epoch. ``extra`` joins the penalty."""
     measure = {
         "squared": F.mse_loss,
         "softmax": F.cross_entropy,
@@ -40,9 +42,11 @@ def plain_adam(
         for step in range(epoch * steps, (epoch + 1) * steps):
             batch = order[step * batch_size : (step + 1) * batch_size]
             value = measure(net(x[batch]), y[batch])
-            penalty = sum(p.square().sum() for p in net.parameters() if p.dim() >= 2)
+            penalty = l2 * sum(p.square().sum() for p in net.parameters() if p.dim() >= 2)
+            if extra is not None:
+                penalty = penalty + extra(net, x[batch])
             optimizer.zero_grad()
-            (value + l2 * penalty).backward()
+            (value + penalty).backward()
             if clip is not None:
                 nn.utils.clip_grad_norm_(net.parameters(), clip)
             optimizer.step()

@@ -15,6 +15,11 @@ ENTRY = "js/model/asked.js"
 
 def run(imports, function, *arguments):
     """What a JavaScript function gives for some arguments; ``imports`` are lines of imports as in ``js/model``."""
+    return run_twice(imports, function, *arguments)[0]
+
+
+def run_twice(imports, function, *arguments):
+    """What a function gives, and whatever it prints later."""
     node = shutil.which("node")
     if node is None:
         warnings.warn("The report page's mathematics was not tested alone: there is no Node.", stacklevel=2)
@@ -24,4 +29,4 @@ def run(imports, function, *arguments):
     command = [node, "-", json.dumps(arguments)]
     done = subprocess.run(command, input=script, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return [json.loads(line) for line in done.stdout.splitlines()]

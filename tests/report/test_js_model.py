@@ -9,9 +9,10 @@ from scipy.special import ndtr, stdtr
 from polyladder import LadderPolynomial, LPNNRegressor, jacobian, line_polynomial
 from polyladder.report.payload import payload
 from polyladder.tables.ramps import Ramps
+from polyladder.training.gradient.bounded import reaches
 from tests.explain.test_columns import with_gaps
 from tests.ladders import random_ladder
-from tests.report.node import run
+from tests.report.node import run, run_twice
 
 
 def close(found, expected, tolerance=1e-9):
@@ -266,3 +267,51 @@ def test_contributions_through_ramps_sum_to_the_prediction():
         model.inputs(X).mean(0).tolist(),
     )
     assert found[0] == pytest.approx(found[1])
+
+
+@pytest.mark.parametrize("hidden", [(), (3,), (4, 2, 3)])
+def test_how_far_a_polynomial_moves_is_that_of_python_and_holds(hidden):
+    ladder = random_ladder(4, hidden, 2, batch_shape=(3,), seed=2)
+    z = torch.tensor([[0.3, -1.2, 0.7, 2.0]], dtype=torch.float64)
+    rng = np.random.default_rng(0)
+    high = 0.2 * rng.random(4)
+    low = -0.2 * rng.random(4)
+    asked = 'import { ladder } from "./ladder.js";\nimport { swing } from "./swing.js";'
+    function = "(spec, z, low, high) => swing(ladder(spec), z, low, high, 1)"
+    found = run(asked, function, spec(ladder), z[0].tolist(), low.tolist(), high.tolist())
+    moved = torch.as_tensor(rng.uniform(low, high, (500, 4)))
+    moved[:250] = torch.as_tensor(np.where(rng.random((250, 4)) < 0.5, low, high))
+    change = (ladder(z + moved) - ladder(z))[..., 1].mean(0)
+    assert found["down"] <= change.min() + 1e-12
+    assert change.max() <= found["up"] + 1e-12
+    # Of one ladder, over a cube, it is the bound that ladders are trained with.
+    one = spec(ladder[:1])
+    cube = run(asked, function, one, z[0].tolist(), [-0.1] * 4, [0.1] * 4)
+    reach = reaches(ladder[:1], z, torch.full((1, 1, 1), 0.1, dtype=torch.float64), ladder[:1].readout.unsqueeze(-3))
+    close([cube["up"], -cube["down"]], [float(reach[0, 0, 1])] * 2)
+
+
+def test_what_several_columns_need_together():
+    """Of the plane 3 x + 4 y, both moving by the same share, the change is known; a ramp's bend is seen."""
+    plane = {"draws": 1, "inputs": 2, "hidden": [], "outputs": 1, "weights": [3, 4, 0]}
+    plain = {"kind": "numeric", "clip": False, "mean": 0, "scale": 1, "shape": "standard", "low": -1, "high": 1}
+    columns = [{**plain, "at": 0, "flag": None}, {**plain, "at": 1, "flag": None}]
+    imports = (
+        'import { column } from "./columns.js";\nimport { ladder } from "./ladder.js";\n'
+        'import { provenShare, question, smallestChange } from "./together.js";'
+    )
+    rule = {"task": "regression", "combine": "mean", "guard": None}
+    # The search is a promise, and so is what is printed.
+    function = (
+        "(spec, columns, rule, wanted, movable) => { const asked = question(ladder(spec), rule, columns.map(column),"
+        " [0, 0], 0, wanted, movable); const found = {}; smallestChange(asked, () => {}).then((f) =>"
+        " Object.assign(found, f)).then(() => console.log(JSON.stringify(found))); return provenShare(asked, 1); }"
+    )
+    proven, found = run_twice(imports, function, plane, columns, rule, 1.4, [0, 1])
+    close([found["share"], proven], 0.1, 1e-6)
+    close(found["values"], [0.2, 0.2], 1e-6)
+    proven, found = run_twice(imports, function, plane, columns, rule, -1.5, [0])
+    close([found["share"], proven, *found["values"]], [0.25, 0.25, -0.5, 0.0], 1e-6)
+    proven, found = run_twice(imports, function, plane, columns, rule, 7.5, [0, 1])
+    assert proven == 1
+    close(found["closest"], 7.0)

@@ -238,6 +238,69 @@ def test_what_it_takes_is_enough(open_page, name):
     close(page.shown(), wanted, 1e-7)
 
 
+@pytest.mark.parametrize("name", ["standard", "quantile", "mixed", "posterior", "two classes"])
+def test_what_several_features_take_together_is_enough_and_not_too_little(open_page, name):
+    page, model, X = open_page(name)
+    page.page.click("#reset")
+    page.settle()
+    columns, now, row = columns_of(page), page.shown(), page.values()
+    classes = hasattr(model, "classes_")
+
+    def predicted(rows):
+        frame = models.as_rows(X, columns, rows)
+        return model.predict_proba(frame)[:, 1] if classes else model.predict(frame)
+
+    wanted = now + (0.05 if classes else 0.4)
+    page.page.fill("#wish-value", str(100 * wanted if classes else wanted))
+    page.page.click("#together-find")
+    note = page.page.locator("#together-list [data-share]")
+    share, proven = (note.get_attribute(f"data-{word}") for word in ("share", "proven"))
+    found, numeric = list(row), [i for i, c in enumerate(columns) if c["kind"] == "numeric"]
+    for line in page.page.locator("#together-list tbody tr").all():
+        found[int(line.get_attribute("data-column"))] = float(line.get_attribute("data-x"))
+    moves = [abs(found[i] - row[i]) / (columns[i]["high"] - columns[i]["low"]) for i in numeric]
+    assert 0 < max(moves) <= float(share) * (1 + 1e-9)
+    close(predicted([found])[0], wanted, 1e-7)
+    if name == "posterior":
+        assert proven == "null"
+    else:
+        assert 0 < float(proven) <= float(share)
+        rng = np.random.default_rng(0)
+        near = [list(row) for _ in range(200)]
+        for i in numeric:
+            step = float(proven) * (columns[i]["high"] - columns[i]["low"])
+            ends = np.clip([row[i] - step, row[i] + step], columns[i]["low"], columns[i]["high"])
+            for each, end in zip(near, rng.integers(0, 2, 200), strict=True):
+                each[i] = float(ends[end])
+        assert (predicted(near) <= wanted).all()
+    page.page.click("#together-set")
+    close(page.shown(), wanted, 1e-7)
+    # What was found belongs to the row before.
+    assert page.page.locator("#together-list *").count() == 0
+
+
+def test_only_ticked_features_move(open_page):
+    page, _, _ = open_page("standard")
+    page.page.click("#reset")
+    page.settle()
+    page.page.fill("#wish-value", str(page.shown() + 0.2))
+    boxes = page.page.locator("#together-ticks input")
+    boxes.first.focus()
+    page.page.keyboard.press("Space")
+    page.page.locator("#together-find").press("Enter")
+    page.page.wait_for_selector("#together-list .faint")
+    unticked = page.page.locator("#together-ticks label").first.inner_text()
+    names = page.page.locator("#together-list td.name").all_inner_texts()
+    assert names
+    assert not any(text.startswith(unticked) for text in names)
+    for box in boxes.all():
+        box.uncheck()
+    page.page.click("#together-find")
+    assert "tick a feature" in page.page.inner_text("#together-list")
+    for box in boxes.all():
+        box.check()
+
+
 @pytest.mark.parametrize("name", ["standard", "posterior"])
 def test_contours_lie_on_their_levels(open_page, name):
     page, model, X = open_page(name)
@@ -327,7 +390,16 @@ def test_every_control_has_a_name_and_takes_focus(open_page):
     for _ in range(60):
         reached.add(page.page.evaluate("document.activeElement.id || document.activeElement.tagName"))
         page.page.keyboard.press("Tab")
-    assert {"reset", "control-0", "control-1", "control-2", "pair-x", "pair-y", "wish-value"} <= reached
+    assert {
+        "reset",
+        "control-0",
+        "control-1",
+        "control-2",
+        "pair-x",
+        "pair-y",
+        "wish-value",
+        "together-find",
+    } <= reached
 
 
 def test_without_card_and_rows_there_is_less(browser, tmp_path):

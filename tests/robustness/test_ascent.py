@@ -1,8 +1,7 @@
 import torch
 
-from polyladder import jacobian
 from polyladder.analysis.line import LinePolynomial
-from polyladder.robustness.ascent import Climb, gained, highest, weighted_gradient
+from polyladder.robustness.ascent import Climb, gained, highest
 from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Region
 from tests.ladders import random_ladder, rows
@@ -45,14 +44,6 @@ def test_whole_numbers_stay_whole() -> None:
     climb.run(10)
     assert (climb.x[:, 0] == climb.x[:, 0].round()).all()
     assert (climb.value >= before).all()
-
-
-def test_the_gradient_is_that_of_the_weighted_sum() -> None:
-    p, x, weights = random_ladder(3, (4, 5), 2), rows(6, 3), rows(6, 2, seed=8)
-    expected = (weights.unsqueeze(1) @ jacobian(p, x)).squeeze(1)
-    torch.testing.assert_close(weighted_gradient(p, x, weights), expected)
-    affine = random_ladder(3, (), 2)
-    torch.testing.assert_close(weighted_gradient(affine, x, weights), weights @ affine.readout)
 
 
 def test_the_highest_point_of_a_line() -> None:

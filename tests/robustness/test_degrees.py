@@ -4,7 +4,7 @@ import torch
 from polyladder.analysis.jacobian import hessian_vector_product, jacobian
 from polyladder.robustness import degrees
 from polyladder.robustness.bounds import functionals
-from polyladder.robustness.degrees import backward, degree_upper
+from polyladder.robustness.degrees import backward, degree_upper, second_at
 from polyladder.robustness.states import states_on
 from tests.ladders import random_ladder
 from tests.robustness.cases import both_signs, points_of, region_of
@@ -45,3 +45,29 @@ def test_without_second_derivatives_it_is_looser_but_holds(norm: str, monkeypatc
     assert (loose >= tight - 1e-12).all()
     values = p(points_of(region, 300).flatten(0, 1)).view(5, 300)
     assert (values.amax(1) <= tight[:, 0]).all()
+
+
+def test_with_a_limit_only_what_can_be_decided_is_bounded_closely() -> None:
+    p, region = random_ladder(4, (5, 5), 1), region_of(40, 4, 0.1, "inf")
+    readout, offset = functionals(p, both_signs(40, 1))
+    states = states_on(p, region)
+    tight, _ = degree_upper(p, region, states, readout, offset)
+    limit = torch.full_like(tight, float(tight.median()))
+    found, _ = degree_upper(p, region, states, readout, offset, limit)
+    # Every decision is the same; at least one bound is as close as it can be, and at least one was left as it was.
+    assert torch.equal(found <= limit, tight <= limit)
+    assert (found >= tight).all()
+    assert 0 < int((found == tight).sum()) < found.numel()
+
+
+def test_the_quadratic_part_at_a_point_is_that_of_the_hessian() -> None:
+    p, region = random_ladder(3, (4, 5), 1), region_of(4, 3, 0.7, "inf")
+    readout, offset = functionals(p, both_signs(4, 1))
+    states = states_on(p, region)
+    _, _, weights = backward(p, region, states, readout, offset)
+    t = points_of(region_of(4, 3, 1.0, "inf"), 2)
+    found = second_at(p, region, states, weights, t)
+    for j, sign in enumerate((1, -1)):
+        step = region.radius * t[:, j]
+        turn = hessian_vector_product(p, region.center, step)[:, 0]
+        torch.testing.assert_close(found[:, j], sign * (turn * step).sum(-1) / 2)

@@ -48,3 +48,9 @@ def test_of_an_estimator() -> None:
     assert (bound < 0).any()
     with pytest.raises(TypeError, match="got a mapping"):
         certify_margins(random_ladder(3), rows(1, 3), torch.tensor([0]), {"a": 1.0})
+
+
+def test_no_rows_are_an_answer_too() -> None:
+    p = random_ladder(3, (4,), 3)
+    none = torch.zeros(0, dtype=torch.long)
+    assert certify_margins(p, rows(2, 3)[:0], none, 0.1).shape == (0,)

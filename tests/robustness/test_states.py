@@ -3,6 +3,7 @@ import torch
 
 from polyladder.analysis.jacobian import jacobian
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness import states as states_module
 from polyladder.robustness.region import Norm
 from polyladder.robustness.states import states_on
 from tests.ladders import random_ladder
@@ -14,6 +15,12 @@ def inner_of(p: LadderPolynomial, layer: int) -> LadderPolynomial:
     return LadderPolynomial(
         W=p.W[:layer], b=p.b[:layer], V=p.V[:layer], c=p.c[:layer], readout=p.W[layer], offset=p.b[layer]
     )
+
+
+@pytest.fixture(params=[256, 1], ids=["narrow", "wide"], autouse=True)
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test is also that of wide ladders, whose sizes are taken at each layer."""
+    monkeypatch.setattr(states_module, "WIDE", request.param)
 
 
 @pytest.mark.parametrize("norm", ["inf", 2])

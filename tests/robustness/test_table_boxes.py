@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from polyladder import certified_radius, certify
+from polyladder import LPNNRegressor, certified_radius, certify
 from polyladder.robustness.table_boxes import TableBoxes
 from polyladder.robustness.table_model import read_estimator
 from tests.robustness.tables import classifier, mixed_table, moved, regressor
@@ -60,3 +60,26 @@ def test_what_is_refused() -> None:
         certify(regressor(), X[:2], 0.1, norm=2)
     with pytest.raises(TypeError, match="radius must be a number or a mapping"):
         certify(regressor(), X[:2], torch.ones(3))
+
+
+def test_found_predictions_of_ramps_are_of_rows_and_proven_ranges_hold() -> None:
+    """The region lets a ramp move apart from its column; what is said to be found must be a prediction all the same."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    y = np.where(X[:, 0] > 0.2, 3.0, 0.0) + X[:, 1]
+    model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
+    assert model.features_.ramps_ is not None
+    found = certify(model, X[:6], 0.02)
+    steps = read_estimator(model).reach(0.02)
+    near = X[:6, None] + rng.uniform(-1, 1, (6, 300, 2)) * steps
+    predicted = model.predict(near.reshape(-1, 2)).reshape(6, 300)
+    assert (predicted <= found.upper.numpy() + 1e-9).all()
+    assert (predicted >= found.lower.numpy() - 1e-9).all()
+    assert (found.highest <= found.upper).all()
+    assert (found.lowest >= found.lower).all()
+    # A corner is found, so that little lies outside of what was found.
+    spread = (found.highest - found.lowest)[:, 0].numpy()
+    assert (spread >= 0.7 * np.ptp(predicted, 1)).all()
+    moves = np.array([[i, j] for i in (-1, 0, 1) for j in (-1, 0, 1)]) * steps
+    reached = model.predict((X[:6, None] + moves).reshape(-1, 2)).reshape(6, 9)
+    assert (np.abs(found.highest.numpy() - reached).min(1) < 1e-9).all()

@@ -50,6 +50,31 @@ def jacobian(polynomial: LadderPolynomial, x: Tensor) -> Tensor:
     return (total + upper).expand(shape)
 
 
+def weighted_gradient(polynomial: LadderPolynomial, x: Tensor, weights: Tensor) -> Tensor:
+    """The gradient of one weighted sum of outputs for each row: `jacobian`'s recursion for a single output.
+
+    Args:
+        polynomial: any ``batch_shape``.
+        x: shape (n, d) or (*batch_shape, n, d).
+        weights: shape (n, m) or (*batch_shape, n, m).
+
+    Returns:
+        Shape (*batch_shape, n, d).
+
+    Cost: two forward passes.
+    """
+    h, passed = x, []
+    for W, b, V, c in polynomial.layers():
+        inner, gate = affine(h, W, b), affine(x, V, c)
+        passed.append((W, V, inner, gate))
+        h = inner * gate
+    upper, total = weights @ polynomial.readout, torch.zeros_like(x)
+    for W, V, inner, gate in reversed(passed):
+        total = total + (upper * inner) @ V
+        upper = (upper * gate) @ W
+    return total + upper
+
+
 def hessian_vector_product(polynomial: LadderPolynomial, x: Tensor, vector: Tensor) -> Tensor:
     r"""Second derivatives of every output, applied to a vector: the Jacobian's derivative along it.
 

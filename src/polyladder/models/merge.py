@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
 
 from polyladder.models.ladder import LPNN
 from polyladder.models.normalization import BatchNorm
@@ -25,20 +24,26 @@ def merge(net: LPNN) -> LadderPolynomial:
     Args:
         net: any ``batch_shape``, in either mode; what ``eval`` would compute is merged.
     """
-    weights = [w.detach().clone() for w in [*net.W, net.readout]]
-    intercepts = [b.detach().clone() for b in [*net.b, net.offset]]
+    return live_polynomial(net).map(lambda t: t.detach().clone())
+
+
+def live_polynomial(net: LPNN) -> LadderPolynomial:
+    """The same polynomial while the network is being trained: its weights lead gradients back to the network's.
+
+    Batch norm counts with its running statistics, which carry no gradient.
+    """
+    weights, intercepts = [*net.W, net.readout], [*net.b, net.offset]
     if net.batch_norm:
         for l, norm in enumerate(net.norms, start=1):
             assert isinstance(norm, BatchNorm)
             scale, shift = norm.affine()
-            intercepts[l] += (weights[l] @ shift.unsqueeze(-1)).squeeze(-1)
-            weights[l] *= scale.unsqueeze(-2)
-    gate_intercepts: list[Tensor] = [c.detach().clone() for c in net.c] or [torch.zeros_like(b) for b in net.b]
+            intercepts[l] = intercepts[l] + (weights[l] @ shift.unsqueeze(-1)).squeeze(-1)
+            weights[l] = weights[l] * scale.unsqueeze(-2)
     return LadderPolynomial(
         W=tuple(weights[:-1]),
         b=tuple(intercepts[:-1]),
-        V=tuple(v.detach().clone() for v in net.V),
-        c=tuple(gate_intercepts),
+        V=tuple(net.V),
+        c=tuple(net.c) or tuple(torch.zeros_like(b) for b in net.b),
         readout=weights[-1],
         offset=intercepts[-1],
     )

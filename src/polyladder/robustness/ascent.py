@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from polyladder.analysis.jacobian import weighted_gradient
 from polyladder.analysis.line import LinePolynomial, line_polynomial
-from polyladder.polynomial.ladder import LadderPolynomial, affine
+from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.feasible import Feasible
 
 COORDINATES = 24
@@ -142,29 +143,6 @@ def highest(along: Tensor, low: Tensor, high: Tensor) -> Tensor | None:
         # What is highest is not known where values overflow, so nobody moves.
         return None
     return t
-
-
-def weighted_gradient(polynomial: LadderPolynomial, x: Tensor, weights: Tensor) -> Tensor:
-    """The gradient of one weighted sum of outputs for each row: `jacobian`'s recursion for a single output.
-
-    Args:
-        polynomial: a single one.
-        x: shape (n, d).
-        weights: shape (n, m).
-
-    Returns:
-        Shape (n, d).
-    """
-    h, passed = x, []
-    for W, b, V, c in polynomial.layers():
-        inner, gate = affine(h, W, b), affine(x, V, c)
-        passed.append((W, V, inner, gate))
-        h = inner * gate
-    upper, total = weights @ polynomial.readout, torch.zeros_like(x)
-    for W, V, inner, gate in reversed(passed):
-        total = total + (upper * inner) @ V
-        upper = (upper * gate) @ W
-    return total + upper
 
 
 def gained(after: Tensor, before: Tensor, tolerance: float) -> Tensor:

@@ -17,7 +17,9 @@ STATES = 2**23
 """Numbers of slopes that are held at once."""
 
 
-def upper_bounds(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> tuple[Tensor, Tensor]:
+def upper_bounds(
+    polynomial: LadderPolynomial, region: Region, weights: Tensor, limit: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Proven upper bounds of weighted sums of outputs on regions, each the best of several methods.
 
     Where the polynomial has few enough terms it is written out over the region (`written_upper`). Where it has not, it
@@ -28,6 +30,7 @@ def upper_bounds(polynomial: LadderPolynomial, region: Region, weights: Tensor) 
         polynomial: float64, a single one.
         region: n regions.
         weights: of the outputs, one set for each of o sums. Shape (n, o, m).
+        limit: bounds that cannot decide whether a sum exceeds it are not made closer. Shape (n, o).
 
     Returns:
         Upper bounds (n, o), infinite where a computation overflowed; and the points (n, o, d) where the best
@@ -36,14 +39,18 @@ def upper_bounds(polynomial: LadderPolynomial, region: Region, weights: Tensor) 
     n, o, _ = weights.shape
     d = polynomial.in_features
     step = max(1, STATES // (d * max((o, *polynomial.hidden))))
-    found = [best_of(polynomial, region[at], weights[at]) for at in (slice(i, i + step) for i in range(0, n, step))]
+    limit = weights.new_full((n, o), -torch.inf) if limit is None else limit
+    found = [
+        best_of(polynomial, region[at], weights[at], limit[at])
+        for at in (slice(i, i + step) for i in range(0, n, step))
+    ]
     if not found:
         return weights.new_zeros(0, o), weights.new_zeros(0, o, d)
     bounds, points = zip(*found, strict=True)
     return torch.cat(bounds), torch.cat(points)
 
 
-def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> tuple[Tensor, Tensor]:
+def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor, limit: Tensor) -> tuple[Tensor, Tensor]:
     """What `upper_bounds` says, for as many regions as fit into memory."""
     readout, offset = functionals(polynomial, weights)
     if cost(polynomial) <= BUDGET:
@@ -57,9 +64,10 @@ def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> tu
         states = states_on(polynomial, region)
         found = [
             interval_upper(states.top, readout, offset),
-            degree_upper(polynomial, region, states, readout, offset),
             plane_upper(polynomial, region, states, readout, offset),
         ]
+        open_sums = ~((found[0][0] <= limit) | (found[1][0] <= limit))
+        found.append(degree_upper(polynomial, region, states, readout, offset, limit.where(open_sums, torch.inf)))
     bounds = torch.stack([torch.nan_to_num(bound, nan=torch.inf, posinf=torch.inf) for bound, _ in found])
     bounds = torch.where(bounds == -torch.inf, torch.inf, bounds)
     best, which = bounds.min(0)

@@ -155,7 +155,7 @@ def certified_radius(
     low, high = torch.zeros(n, dtype=torch.float64), torch.full((n,), float(largest), dtype=torch.float64)
     for step in range(steps + 1):
         tried = high if step == 0 else (low + high) / 2
-        proven = (upper_bounds(polynomial, at(tried), weights)[0] <= limit).all(-1)
+        proven = (upper_bounds(polynomial, at(tried), weights, limit)[0] <= limit).all(-1)
         low = torch.where(proven, tried, low)
         high = torch.where(proven, high, tried)
     return low
@@ -173,7 +173,8 @@ def unsafe_sums(polynomial: LadderPolynomial, y: Tensor, n: int, within: float |
     below = -torch.finfo(torch.float64).tiny
     if m == 1:
         return (1.0 - 2.0 * classes.double()).view(n, 1, 1), torch.full((n, 1), below)
-    others = torch.stack([torch.arange(m)[torch.arange(m) != c] for c in classes.tolist()])
+    every = torch.arange(m).expand(n, m)
+    others = every[every != classes.unsqueeze(1)].view(n, m - 1)
     return eye[others] - eye[classes].unsqueeze(1), torch.full((n, m - 1), below)
 
 

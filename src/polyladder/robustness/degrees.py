@@ -19,12 +19,18 @@ LARGEST = 4096
 
 
 def degree_upper(
-    polynomial: LadderPolynomial, region: Region, states: States, readout: Ball, offset: Ball
+    polynomial: LadderPolynomial,
+    region: Region,
+    states: States,
+    readout: Ball,
+    offset: Ball,
+    limit: float | Tensor = -torch.inf,
 ) -> tuple[Tensor, Tensor]:
     r"""Bounds from the value, gradient and Hessian at the center, all exact, and sizes of the parts above them.
 
     With q^s the derivative with respect to the state of layer s, a part of degree j is
-    :math:`\sum_s q^s \cdot ((V^s \delta) * u^s_{j-1})`.
+    :math:`\sum_s q^s \cdot ((V^s \delta) * u^s_{j-1})`. Second derivatives are written out only for sums of which
+    they can decide whether the limit is kept.
 
     Args:
         polynomial: float64, a single one.
@@ -32,37 +38,59 @@ def degree_upper(
         states: of the ladder on them.
         readout: what is to be bounded: functionals of the last state. Shape (n, o, k_L).
         offset: shape (n, o).
+        limit: how low bounds need be, one number or shape (n, o).
 
     Returns:
         Upper bounds (n, o), and points in units of the region where they may be reached (n, o, d).
     """
-    n, o = offset.mid.shape
-    d = polynomial.in_features
     value, gradient, weights = backward(polynomial, region, states, readout, offset)
-    rest = torch.zeros_like(offset.mid)
+    # The parts of degree 2, and those above it.
+    second, rest = torch.zeros_like(offset.mid), torch.zeros_like(offset.mid)
     for q, reach, parts in zip(weights, states.gate_reach, states.parts, strict=True):
+        second = (second + sum_up(q.size * (reach * parts[0]).unsqueeze(-2))) * UP
         for part in parts[1:]:
             rest = (rest + sum_up(q.size * (reach * part).unsqueeze(-2))) * UP
     scale = Ball(region.radius.unsqueeze(-2), torch.zeros_like(region.radius).unsqueeze(-2))
     b = product(gradient, scale)
-    flat = Ball(b.mid.flatten(0, 1), b.rad.flatten(0, 1))
-    if d > LARGEST or not states.inner:
-        second = torch.zeros_like(rest)
-        for q, reach, parts in zip(weights, states.gate_reach, states.parts, strict=True):
-            second = (second + sum_up(q.size * (reach * parts[0]).unsqueeze(-2))) * UP
-        rise = sum_up(flat.size) if region.norm == "inf" else euclidean(flat.size)
-        bound, points = rise.view(n, o) + second, torch.sign(flat.mid)
-        if region.norm == 2:
-            points = flat.mid / flat.mid.norm(dim=-1, keepdim=True).clamp_min(TINY)
+    if region.norm == "inf":
+        rise, points = sum_up(b.size), torch.sign(b.mid)
     else:
-        step = max(1, WRITTEN // (4 * o * d * d))
-        found = [
-            quadratic_part(polynomial, region[at], states, weights, b, at)
-            for at in (slice(i, i + step) for i in range(0, n, step))
-        ]
-        bound, points = (torch.cat(part) for part in zip(*found, strict=True))
-    upper = torch.stack([value.upper, bound, rest])
-    return upper.sum(0) + 4 * EPSILON * upper.abs().sum(0) + TINY, points.view(n, o, d)
+        rise, points = euclidean(b.size), b.mid / b.mid.norm(dim=-1, keepdim=True).clamp_min(TINY)
+    bound = added(value.upper, rise, second, rest)
+    d = polynomial.in_features
+    if d > LARGEST or not states.inner:
+        return bound, points
+    # Whatever the second derivatives say, the bound cannot fall below what the parts are at one point together.
+    least = value.mid + (b.mid * points).sum(-1) + second_at(polynomial, region, states, weights, points) + rest
+    useful = ~(bound <= limit) & ((least <= limit) | torch.as_tensor(limit == -torch.inf))
+    row, sum_ = useful.nonzero(as_tuple=True)
+    step = max(1, WRITTEN // (4 * d * d))
+    for i in range(0, len(row), step):
+        at = (row[i : i + step], sum_[i : i + step])
+        both, points[at] = quadratic_part(polynomial, region[at[0]], states, [picked(q, at) for q in weights], b, at)
+        bound[at] = torch.minimum(bound[at], added(value.upper[at], both, rest[at]))
+    return bound, points
+
+
+def second_at(polynomial: LadderPolynomial, region: Region, states: States, weights: list[Ball], t: Tensor) -> Tensor:
+    """The quadratic parts at points in units of the region, (n, o, d), without care for rounding. Shape (n, o)."""
+    step = t * region.radius.unsqueeze(-2)
+    parts = [
+        (q.mid * (step @ V.mT) * (step @ slope.mid.mT)).sum(-1)
+        for q, slope, V in zip(weights, states.slopes, polynomial.V, strict=True)
+    ]
+    return torch.stack(parts).sum(0)
+
+
+def added(*parts: Tensor) -> Tensor:
+    """The sum of bounds, rounded upward."""
+    together = torch.stack(parts)
+    return together.sum(0) + (len(parts) + 1) * EPSILON * together.abs().sum(0) + TINY
+
+
+def picked(x: Ball, at: tuple[Tensor, Tensor]) -> Ball:
+    """Some sums of some rows: (n, o, k) to (c, k)."""
+    return Ball(x.mid[at], x.rad[at])
 
 
 def backward(
@@ -91,26 +119,18 @@ def row(x: Ball) -> Ball:
 
 
 def quadratic_part(
-    polynomial: LadderPolynomial, region: Region, states: States, weights: list[Ball], b: Ball, at: slice
+    polynomial: LadderPolynomial,
+    region: Region,
+    states: States,
+    weights: list[Ball],
+    b: Ball,
+    at: tuple[Tensor, Tensor],
 ) -> tuple[Tensor, Tensor]:
-    """Bounds on the linear and quadratic part together, for some of the regions. Shapes (c, o) and (c * o, d)."""
-    radius = region.radius
-    o, d = b.mid.shape[1:]
-    second = exact(radius.new_zeros(1))
+    """Bounds on the linear and quadratic part together, for c sums of c regions. Shapes (c,) and (c, d)."""
+    radius = Ball(region.radius.unsqueeze(-2), torch.zeros_like(region.radius).unsqueeze(-2))
+    second = exact(region.radius.new_zeros(1))
     for q, slope, V in zip(weights, states.slopes, polynomial.V, strict=True):
-        gates = product(exact(V), Ball(radius.unsqueeze(-2), torch.zeros_like(radius).unsqueeze(-2)))
-        inner = product(
-            Ball(slope.mid[at], slope.rad[at]), Ball(radius.unsqueeze(-2), torch.zeros_like(radius).unsqueeze(-2))
-        )
-        left = product(Ball(q.mid[at].unsqueeze(-1), q.rad[at].unsqueeze(-1)), unsqueezed(gates))
-        left = Ball(left.mid.mT, left.rad.mT)
-        second = plus(second, matmul(left, unsqueezed(inner)))
-    C = Ball(second.mid.reshape(-1, d, d), second.rad.reshape(-1, d, d))
-    flat = Ball(b.mid[at].reshape(-1, d), b.rad[at].reshape(-1, d))
-    bound, points = quadratic_upper(flat, C, region.norm)
-    return bound.view(-1, o), points
-
-
-def unsqueezed(x: Ball) -> Ball:
-    """A dimension for the functionals: (n, k, d) to (n, 1, k, d)."""
-    return Ball(x.mid.unsqueeze(1), x.rad.unsqueeze(1))
+        inner = product(Ball(slope.mid[at[0]], slope.rad[at[0]]), radius)
+        gates = product(Ball(q.mid.unsqueeze(-1), q.rad.unsqueeze(-1)), product(exact(V), radius))
+        second = plus(second, matmul(Ball(gates.mid.mT, gates.rad.mT), inner))
+    return quadratic_upper(picked(b, at), second, region.norm)

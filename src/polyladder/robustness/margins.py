@@ -28,7 +28,8 @@ def certify_margins(
 ) -> Tensor:
     """Proven upper bounds on the highest output of another class less that of y; negative: the class stays.
 
-    Differences of outputs are bounded as such, which is tighter than bounding each output.
+    Differences of outputs are bounded as such, which is tighter than bounding each output. Where a closer bound
+    could not decide a row without splitting, the one that costs least is returned.
 
     Args:
         p: a single ladder, or a fitted estimator of classes.
@@ -51,8 +52,8 @@ def certify_margins(
     else:
         model = read_estimator(p)
         polynomial, region, y = model.polynomial, TableBoxes.around(model, x, radius, norm).region, model.classes(y)
-    weights, _ = unsafe_sums(polynomial, y, len(region), None)
-    bounds, points = upper_bounds(polynomial, region, weights)
+    weights, limit = unsafe_sums(polynomial, y, len(region), None)
+    bounds, points = upper_bounds(polynomial, region, weights, limit)
     if budget is not None:
         bounds = split_undecided(polynomial, region, weights, bounds, points, budget)
     return bounds.amax(1)

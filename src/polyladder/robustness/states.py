@@ -8,8 +8,12 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import UP, Ball, affine, exact, matmul, plus, product, sum_up
+from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, affine, exact, matmul, plus, product, sum_up
 from polyladder.robustness.region import Region
+
+WIDE = 256
+"""Units from which on products of weights between layers are not formed: they would take most of the time. Wide ladders
+are mostly sums of units that keep to themselves, which lose nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,10 @@ def states_on(polynomial: LadderPolynomial, region: Region) -> States:
     for W, b, V, c in polynomial.layers():
         inner, gate = affine(h, W, b), affine(exact(region.center), V, c)
         slope = exact(W.expand(n, -1, -1)) if not found.inner else matmul(exact(W), dh)
-        parts, between = higher_parts(W, found, between, region.reach(slope))
+        if max(polynomial.hidden) < WIDE:
+            parts, between = higher_parts(W, found, between, region.reach(slope))
+        else:
+            parts = layered_parts(W, found, region.reach(slope))
         reach = region.reach(exact(V.expand(n, -1, -1)))
         gate_range = Ball(gate.mid, (gate.rad + reach) * UP)
         taylor = Ball(inner.mid, (inner.rad + sum_up(torch.stack(parts), 0)) * UP)
@@ -100,6 +107,22 @@ def higher_parts(W: Tensor, found: States, between: list[Ball], first: Tensor) -
                 total = total + sum_up(size * (reach * below[j]).unsqueeze(-2))
         parts.append(total * UP)
     return parts, leading
+
+
+def layered_parts(W: Tensor, found: States, first: Tensor) -> list[Tensor]:
+    """The bounds of `higher_parts` from those of the layer before it alone, sizes being taken at each layer."""
+    if not found.inner:
+        return [first]
+    size, reach, below = found.gates[-1].size, found.gate_reach[-1], found.parts[-1]
+    weights, k = W.abs().mT, W.shape[-1]
+    parts = [first]
+    for j in range(1, len(below) + 1):
+        # A part of a product is the gate times the part of its degree, plus the gate's step times the part below.
+        part = reach * below[j - 1] * UP
+        if j < len(below):
+            part = (part + size * below[j]) * UP
+        parts.append((part @ weights) * (1 + (2 * k + 8) * EPSILON) + k * TINY)
+    return parts
 
 
 def tighter(first: Ball, second: Ball) -> Ball:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -62,4 +63,33 @@ class TableBoxes:
 
     def held(self, found: Certificate) -> Certificate:
         """What predictions can be, which the model may hold to a range."""
-        return Certificate(*(self.model.held(t) for t in vars(found).values()))
+        held = Certificate(*(self.model.held(t) for t in vars(found).values()))
+        if self.model.features.ramps_ is None:
+            return held
+        # A ramp follows its column; the region lets it move by itself, to points that no row has.
+        lowest, highest = self.reached()
+        return replace(held, lowest=lowest, highest=highest)
+
+    def reached(self) -> tuple[Tensor, Tensor]:
+        """The smallest and largest predictions at some rows of the boxes. Shapes (n, m).
+
+        They are the rows with one column moved, and the corners to which these point.
+        """
+        moving = np.flatnonzero(self.steps > 0)
+        numbers = np.repeat(self.rows.numbers[None], 2 * len(moving) + 1, 0)
+        for i, k in enumerate(moving):
+            numbers[2 * i, :, k], numbers[2 * i + 1, :, k] = self.lower.numbers[:, k], self.upper.numbers[:, k]
+        seen = self.outputs_at(numbers)
+        rising = (seen[1:-1:2] >= seen[:-1:2]).numpy()
+        corners = []
+        for j in range(seen.shape[-1]):
+            for up in (rising[..., j], ~rising[..., j]):
+                corner = self.rows.numbers.copy()
+                corner[:, moving] = np.where(up.T, self.upper.numbers[:, moving], self.lower.numbers[:, moving])
+                corners.append(corner)
+        seen = torch.cat([seen, self.outputs_at(np.stack(corners))])
+        return seen.amin(0), seen.amax(0)
+
+    def outputs_at(self, numbers: Array) -> Tensor:
+        """Predictions at other numbers of the rows, (s, n, columns). Shape (s, n, m)."""
+        return torch.stack([self.model.outputs(replace(self.rows, numbers=each)) for each in numbers])

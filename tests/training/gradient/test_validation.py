@@ -36,7 +36,7 @@ def test_every_model_is_measured_on_its_own_rows(
     own = [torch.tensor(v) for v in ([0, 5, 7], [1], [2, 3, 4, 6, 8], [9, 9, 11])]
     held_out = own[0] if shared else own
     data = checked_data(net, loss, X, y, weight, torch.arange(12), held_out)
-    found = ValidationRows.of(data).losses(net, data)
+    found = ValidationRows.of(data).losses(net, data, torch.zeros(4))
     assert found.dtype == torch.float64
     for i in range(4):
         used = weight if weight is not None else torch.ones(12)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from polyladder.models.batched import BatchedModule
 from polyladder.polynomial.sparse import is_sparse
+from polyladder.training.gradient.robust import Robust, ladder
 from polyladder.training.losses import Loss, targets
 from polyladder.training.rows import Rows, check_inputs, chosen_rows
 
@@ -25,6 +26,7 @@ class TrainingData:
         weight: of the rows, or None. Shape (n,).
         rows: numbers of the rows to train on, one vector per model of the flattened batch. Shapes (r_i,).
         validation: numbers of the rows to validate on, or None. Shapes (v_i,).
+        robust: by what rows may move, or None.
     """
 
     loss: Loss
@@ -33,6 +35,7 @@ class TrainingData:
     weight: Tensor | None
     rows: list[Tensor]
     validation: list[Tensor] | None
+    robust: Robust | None = None
 
 
 def checked_data(
@@ -58,3 +61,10 @@ def checked_data(
         weight = weight.detach().to(dtype=like.dtype, device=like.device)
     x = x.detach().to(dtype=like.dtype, device=like.device)
     return TrainingData(loss, x, target.detach().to(like.device), weight, chosen, held_out)
+
+
+def check_movable(net: BatchedModule, x: Tensor) -> None:
+    """Refuse what derivatives by the inputs cannot be had of."""
+    ladder(net)
+    if is_sparse(x):
+        raise ValueError("x must be dense for jacobian_penalty and robust, which move all inputs; got a sparse tensor.")

@@ -15,10 +15,10 @@ from polyladder.models.processes import process_count, process_number, sum_over_
 from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.training.gradient.adam import BatchedAdam
 from polyladder.training.gradient.data import TrainingData
+from polyladder.training.gradient.robust import jacobian_norms, robust_losses
 from polyladder.training.gradient.row_stream import RowStream
 from polyladder.training.gradient.validation import ValidationRows
 from polyladder.training.history import TrainingLog
-from polyladder.training.losses import row_losses
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,9 @@ class Settings:
         clip: largest norm of the gradient; infinite if there is none.
         decay_steps: steps over which the learning rate falls to 0 along a cosine; infinite if it stays.
         mean_weight: mean sample weight of the rows that the model trains on.
+        jacobian: weight of the penalty on derivatives by the inputs.
+        radius: by which inputs may move.
+        warmup_steps: over which the radius grows from 0.
     """
 
     learning_rate: Tensor
@@ -38,6 +41,9 @@ class Settings:
     clip: Tensor
     decay_steps: Tensor
     mean_weight: Tensor
+    jacobian: Tensor
+    radius: Tensor
+    warmup_steps: Tensor
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Settings:
         """The settings whose every tensor is ``function`` of this one's."""
@@ -126,15 +132,18 @@ class ModelBatch:
         x = take_rows(data.x, picked)
         x = x if is_sparse(x) else x.view(*shape, -1)
         target = data.target.index_select(0, picked).view(*shape, *data.target.shape[1:])
-        by_row = row_losses(data.loss, self.outputs(x), target).view(batch.shape)
-        if data.weight is not None:
-            # Divided by the mean weight of the model's rows, not of the batch's: the gradient of a batch is then
-            # unbiased, and a batch of rows that weigh nothing is no division by zero.
-            by_row = by_row * (data.weight[batch] / settings.mean_weight.to(x.dtype).unsqueeze(-1))
-        losses = by_row.mean(-1) if process_count() == 1 else by_row.sum(-1) * (process_count() / whole)
+        radius = settings.radius * ((self.adam.steps + 1) / settings.warmup_steps).clamp(max=1)
+        losses = self.averaged(
+            robust_losses(self.net, data.loss, data.robust, x, target, radius, self.outputs), batch, whole
+        )
+        objective = losses
+        if bool(settings.jacobian.any()):
+            objective = losses + settings.jacobian.to(x.dtype) * self.averaged(
+                jacobian_norms(self.net, x), batch, whole
+            )
         # Sum over models, mean within one: a mean over models would shrink every model's gradient by the number of
         # its neighbors, and with it the meaning of the L2 weight and of the clipping norm.
-        losses.sum().backward()  # type: ignore[no-untyped-call]
+        objective.sum().backward()  # type: ignore[no-untyped-call]
         losses = sum_over_processes(losses.detach()) / process_count()
         gradients = [gradient(p).view(len(active), -1) for p in self.trained]
         if bool(settings.l2.any()):
@@ -158,6 +167,15 @@ class ModelBatch:
         self.adam.step(gradients, rate, active)
         return losses.double(), finite
 
+    def averaged(self, by_row: Tensor, batch: Tensor, whole: int) -> Tensor:
+        """Means over the rows of a batch, of which this process may have a share. Shape (B,)."""
+        by_row = by_row.view(batch.shape)
+        if self.data.weight is not None:
+            # Divided by the mean weight of the model's rows, not of the batch's: the gradient of a batch is then
+            # unbiased, and a batch of rows that weigh nothing is no division by zero.
+            by_row = by_row * (self.data.weight[batch] / self.settings.mean_weight.to(by_row.dtype).unsqueeze(-1))
+        return by_row.mean(-1) if process_count() == 1 else by_row.sum(-1) * (process_count() / whole)
+
     def validate(self, log: TrainingLog, patience: int | None) -> Tensor:
         """Measure the validation losses, stop models that have run out of patience, tell which are at their best.
 
@@ -166,7 +184,7 @@ class ModelBatch:
         """
         assert self.validation is not None
         self.net.eval()
-        losses = self.validation.losses(self.net, self.data).cpu()
+        losses = self.validation.losses(self.net, self.data, self.settings.radius).cpu()
         return log.validate(self.members, losses, patience).nonzero().squeeze(-1)
 
 

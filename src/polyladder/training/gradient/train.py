@@ -14,8 +14,9 @@ from torch import Tensor
 
 from polyladder.models.batched import BatchedModule, Seeds, generators, per_model, positive_integer
 from polyladder.training.gradient.checkpoint import read_checkpoint, write_checkpoint
-from polyladder.training.gradient.data import TrainingData, checked_data
+from polyladder.training.gradient.data import TrainingData, check_movable, checked_data
 from polyladder.training.gradient.model_batch import ModelBatch, Settings, copy_models
+from polyladder.training.gradient.robust import Robust
 from polyladder.training.gradient.row_stream import RowStream
 from polyladder.training.history import History, Progress, TrainingLog
 from polyladder.training.losses import Loss
@@ -38,6 +39,11 @@ class Adam:
         schedule: ``"constant"``, or ``"cosine"``: from the learning rate to 0 over the steps of all epochs.
         clip: largest norm of a model's gradient, or None. One number, or shape batch_shape.
         patience: a model stops after this many epochs in a row without a new best validation loss; None: never early.
+        jacobian_penalty: weight of the mean over the rows of the sum of squares of all derivatives of the outputs by
+            the inputs, in closed form. It joins the loss as the L2 penalty does. For ladders. One number, or shape
+            batch_shape.
+        robust: train on the worst loss near each row in place of the loss at it; the training and validation losses are
+            then of that kind too. For ladders.
     """
 
     epochs: int = 100
@@ -47,6 +53,8 @@ class Adam:
     schedule: Literal["constant", "cosine"] = "constant"
     clip: float | Tensor | None = None
     patience: int | None = None
+    jacobian_penalty: float | Tensor = 0.0
+    robust: Robust | None = None
 
     def __post_init__(self) -> None:
         positive_integer("epochs", self.epochs)
@@ -129,7 +137,7 @@ def train(
         raise ValueError(f"on_interrupt must be 'raise' or 'return'; got {on_interrupt!r}.")
     if options.patience is not None and validation is None:
         raise ValueError("patience must come with validation rows; got none. Give validation or leave patience out.")
-    data = checked_data(net, loss, x, y, sample_weight, rows, validation)
+    data = replace(checked_data(net, loss, x, y, sample_weight, rows, validation), robust=options.robust)
     streams = generators(seed, net.batch_shape)
     stream = RowStream(data.rows, options.batch_size, streams)
     models = ModelBatch(net, data, spread_settings(net, data, options, stream), stream)
@@ -177,6 +185,10 @@ def spread_settings(net: BatchedModule, data: TrainingData, options: Adam, strea
     def spread(name: str, value: float | Tensor) -> Tensor:
         return per_model(name, value, net.batch_shape, 0.0, math.inf).reshape(-1)
 
+    robust, still = options.robust, torch.zeros(len(data.rows), dtype=torch.float64)
+    penalty = spread("jacobian_penalty", options.jacobian_penalty)
+    if robust is not None or bool(penalty.any()):
+        check_movable(net, data.x)
     endless = torch.full((len(data.rows),), math.inf, dtype=torch.float64)
     settings = Settings(
         learning_rate=spread("learning_rate", options.learning_rate),
@@ -184,6 +196,9 @@ def spread_settings(net: BatchedModule, data: TrainingData, options: Adam, strea
         clip=endless if options.clip is None else spread("clip", options.clip),
         decay_steps=options.epochs * stream.steps.double() if options.schedule == "cosine" else endless,
         mean_weight=torch.ones_like(endless),
+        jacobian=penalty,
+        radius=still if robust is None else spread("radius", robust.radius),
+        warmup_steps=(still if robust is None else robust.warmup * stream.steps.double()).clamp_min(1.0),
     )
     if data.weight is not None:
         weight = data.weight.cpu().double()

@@ -10,7 +10,7 @@ from torch import Tensor
 from polyladder.models.batched import BatchedModule
 from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.training.gradient.data import TrainingData
-from polyladder.training.losses import row_losses
+from polyladder.training.gradient.robust import robust_losses
 
 EVALUATED_ROWS = 2**16
 """Rows times models of one forward pass over validation rows: activations then stay within tens of megabytes."""
@@ -41,17 +41,19 @@ class ValidationRows:
         return ValidationRows(index, weight) if len(vectors) > 1 else ValidationRows(index[0], weight[0])
 
     @torch.no_grad()
-    def losses(self, net: BatchedModule, data: TrainingData) -> Tensor:
-        """The mean validation loss of every model. Shape (B,), float64."""
+    def losses(self, net: BatchedModule, data: TrainingData, radius: Tensor) -> Tensor:
+        """The mean validation loss of every model; the radius is read where rows may move. Shapes (B,), float64."""
         models = len(data.rows)
         total = torch.zeros(models, dtype=torch.float64, device=data.x.device)
-        chunk = max(1, EVALUATED_ROWS // models)
+        # A bound holds a derivative of every output by every input.
+        held = data.x.shape[-1] if data.robust is not None else 1
+        chunk = max(1, EVALUATED_ROWS // (models * held))
         for index, weight in zip(torch.split(self.index, chunk, -1), torch.split(self.weight, chunk, -1), strict=True):
             # The batch of models only joins in where the rows are not shared.
             shape = index.shape if index.dim() == 1 else (*net.batch_shape, index.shape[-1])
             x = take_rows(data.x, index.reshape(-1))
             x = x if is_sparse(x) else x.view(*shape, -1)
             target = data.target[index].view(*shape, *data.target.shape[1:])
-            losses = row_losses(data.loss, net(x), target).reshape(models, -1)
+            losses = robust_losses(net, data.loss, data.robust, x, target, radius).reshape(models, -1)
             total += (losses * weight).sum(-1, dtype=torch.float64)
         return total / self.weight.sum(-1, dtype=torch.float64)

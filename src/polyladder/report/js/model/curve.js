@@ -118,7 +118,7 @@ export function solve(along, col, wanted, rule, output, parts) {
 }
 
 /** The value of the polynomial at which the shown quantity is as wanted; null if it is never so. */
-function levelOf({ task, guard }, output, wanted) {
+export function levelOf({ task, guard }, output, wanted) {
   if (task === "classification") {
     if (wanted <= 0 || wanted >= 1) return null;
     return (output === 1 ? 1 : -1) * Math.log(wanted / (1 - wanted));

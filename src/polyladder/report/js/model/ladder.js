@@ -60,7 +60,7 @@ export function thinned(model, count) {
 }
 
 /** Calls a function with every draw: its part, where its weights start, and its number. */
-function eachDraw(model, visit) {
+export function eachDraw(model, visit) {
   let number = 0;
   for (const shape of model.parts) for (let s = 0; s < shape.draws; s++) visit(shape, s * shape.size, number++);
 }
@@ -92,7 +92,7 @@ function risen({ weights: w }, layer, o, h, constant = true) {
 }
 
 /** The factors [W h + b, V z + c] of every layer; gates that repeat those of the layer before are computed once. */
-function climb(shape, o, z) {
+export function climb(shape, o, z) {
   const tape = [];
   let h = z;
   shape.layers.forEach((layer, l) => {
@@ -121,22 +121,29 @@ export function gradient(model, z, output) {
   const d = model.inputs;
   const out = new Float64Array(model.draws * d);
   eachDraw(model, (shape, o, s) => {
-    const { layers, width, readout, weights: w } = shape;
-    const { tape } = climb(shape, o, z);
-    const found = out.subarray(s * d, (s + 1) * d);
-    let back = w.slice(o + readout + output * width, o + readout + (output + 1) * width);
-    let passed = new Float64Array(width);
-    for (let l = layers.length - 1; l >= 0; l--) {
-      const { k, V } = layers[l];
-      if (passed.length !== k) passed = new Float64Array(k);
-      back = stepBack(shape, layers[l], o, tape[l], back, passed);
-      if (V === layers[l - 1]?.V) continue;
-      throughGates(shape, o + V, passed, found);
-      passed.fill(0);
-    }
-    for (let j = 0; j < d; j++) found[j] += back[j];
+    descend(shape, o, climb(shape, o, z).tape, output, out.subarray(s * d, (s + 1) * d));
   });
   return out;
+}
+
+/**
+ * Adds the derivatives of one output of one draw by all inputs to `found`; `visit` is called with the number of each
+ * layer, from the last, and the derivatives by its values.
+ */
+export function descend(shape, o, tape, output, found, visit = () => {}) {
+  const { layers, width, readout, weights: w } = shape;
+  let back = w.slice(o + readout + output * width, o + readout + (output + 1) * width);
+  let passed = new Float64Array(width);
+  for (let l = layers.length - 1; l >= 0; l--) {
+    const { k, V } = layers[l];
+    if (passed.length !== k) passed = new Float64Array(k);
+    visit(l, back);
+    back = stepBack(shape, layers[l], o, tape[l], back, passed);
+    if (V === layers[l - 1]?.V) continue;
+    throughGates(shape, o + V, passed, found);
+    passed.fill(0);
+  }
+  for (let j = 0; j < found.length; j++) found[j] += back[j];
 }
 
 /** From derivatives by a layer's values to those by the values before it; those by its gates are added to `passed`. */

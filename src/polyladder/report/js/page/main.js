@@ -16,7 +16,8 @@ import { compute, onSet, row, set, slopes } from "./row.js";
 import { renderLists, scheduleCharts, whenSettled } from "./schedule.js";
 import { rowAsCsv, startSharing } from "./share.js";
 import { renderStrength } from "./strength.js";
-import { renderWish, startWish, ways } from "./wish.js";
+import { clearTogether, startTogether } from "./together.js";
+import { renderWish, startWish, ways, wish } from "./wish.js";
 
 /** Columns whose curves are shown from the start, where there are many. */
 const FIRST = 12;
@@ -39,6 +40,7 @@ function startOutputs() {
   byId("output").addEventListener("change", () => {
     row.output = Number(byId("output").value);
     startWish();
+    clearTogether();
     renderAnswer();
     renderQuality();
     renderFormula();
@@ -95,7 +97,11 @@ function start() {
   startCurves();
   startMap();
   startReach();
-  byId("wish-value").addEventListener("input", renderWish);
+  startTogether(wish);
+  byId("wish-value").addEventListener("input", () => {
+    renderWish();
+    clearTogether();
+  });
   renderQuality();
   renderFormula();
   renderStrength();
@@ -108,6 +114,7 @@ function start() {
   renderContributions();
   onSet((moved) => {
     moved.forEach(syncControl);
+    clearTogether();
     renderAnswer();
     scheduleCharts(moved.length === 1 && columns[moved[0]].kind === "numeric" ? moved : []);
   });

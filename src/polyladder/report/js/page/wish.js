@@ -46,9 +46,14 @@ function firstWish(value) {
   return Number((value < (low + high) / 2 ? value + step : value - step).toPrecision(2));
 }
 
-export function renderWish() {
+/** The wanted value; NaN where there is none. */
+export function wish() {
   const asked = byId("wish-value").valueAsNumber;
-  const wanted = classes ? asked / 100 : asked;
+  return classes ? asked / 100 : asked;
+}
+
+export function renderWish() {
+  const wanted = wish();
   if (!Number.isFinite(wanted)) {
     byId("wish-list").replaceChildren(make("p", { class: "empty" }, "Enter a value."));
     return;

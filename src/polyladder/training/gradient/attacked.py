@@ -1,0 +1,60 @@
+"""The worst rows that a few exact steps find, cheap enough for every mini-batch."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from polyladder.analysis.jacobian import weighted_gradient
+from polyladder.analysis.line import line_polynomial
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.training.losses import Loss, row_losses
+
+PLACES = 8
+"""Places along a line at which the loss is computed: they cost little, as the coefficients along it are known."""
+
+
+@torch.no_grad()
+def attacked_rows(
+    polynomial: LadderPolynomial, loss: Loss, x: Tensor, target: Tensor, radius: Tensor, steps: int
+) -> Tensor:
+    """Rows within a radius of the given ones at which the loss is high; never lower than at the rows themselves.
+
+    A step looks along the line to the corner of the box that the loss's gradient points to, which is where the linear
+    part of the loss is largest. Along it the outputs are polynomials of one variable, exactly. The first step looks to
+    both sides: where a number is met almost exactly, either may be worse.
+
+    Args:
+        polynomial: any ``batch_shape``.
+        loss: of the rows.
+        x: rows. Shape (n, d) or (*batch_shape, n, d).
+        target: as `row_losses` takes it.
+        radius: of the boxes. Shape (*batch_shape, 1, 1).
+        steps: how many lines.
+
+    Returns:
+        Shape (*batch_shape, n, d).
+
+    Cost: a step takes about two forward passes and a line, the order of the polynomial plus one more.
+    """
+    shape = (*polynomial.batch_shape, *x.shape[-2:])
+    at, first = x.expand(shape), torch.linspace(-1, 1, 2 * PLACES + 1, dtype=x.dtype, device=x.device)
+    for number in range(steps):
+        # Zero comes first, so that a row which gains nothing stays where it is.
+        places = first if number == 0 else first[PLACES:]
+        places = places[places.abs().argsort(stable=True)]
+        slope = weighted_gradient(polynomial, at, output_slopes(loss, polynomial(at), target))
+        direction = x + radius * slope.sign() - at
+        line = line_polynomial(polynomial, at, direction)
+        values = line(places.view(-1, *[1] * len(line.shape)))
+        best = row_losses(loss, values, target).argmax(0)
+        at = at + places[best].unsqueeze(-1) * direction
+    return torch.clamp(at, x - radius, x + radius)
+
+
+def output_slopes(loss: Loss, prediction: Tensor, target: Tensor) -> Tensor:
+    """Derivatives of every row's loss with respect to its outputs. Shape (*batch_shape, n, m)."""
+    with torch.enable_grad():
+        leaf = prediction.detach().requires_grad_()
+        (slopes,) = torch.autograd.grad(row_losses(loss, leaf, target).sum(), leaf)
+    return slopes
