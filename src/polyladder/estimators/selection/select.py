@@ -75,7 +75,7 @@ LADDER_ROWS = 300
 """Different rows from which on ladders are tried: below, their random starts decide too much."""
 
 FINE_ROWS = 2000
-"""Rows up to which the folds of ladders are half as large, and a second order of them may be tried."""
+"""Rows up to which time allows more: smaller folds and a second order of ladders, all degrees of every scaling."""
 
 LADDER_ORDERS = (6, 4)
 
@@ -154,7 +154,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
 def scaled_kernels(
     table: Table, problem: Problem, options: Options, rng: np.random.Generator
 ) -> tuple[Features, Block, list[tuple[Trial, RidgeFit]]]:
-    """Kernels of all degrees over the better scaling, which is found at the best degree of the first one."""
+    """Kernels of all degrees over the better scaling. On many rows it is found at the best degree of the first one."""
 
     def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Trial, RidgeFit]]:
         return kernels_of_numbers(problem, [(block, degree) for degree in degrees])
@@ -165,9 +165,10 @@ def scaled_kernels(
     for kind in options.kinds[1:]:
         trial, fit = min(tried, key=lambda step: step[1].error)
         others, other = smooth_block(table, problem, kind, options, rng)
-        again = steps(other, [trial.order])
-        if again[0][1].error < fit.error:
-            rest = steps(other, [degree for degree in degrees if degree != trial.order])
+        first = degrees if len(problem.chosen) <= FINE_ROWS else (trial.order,)
+        again = steps(other, first)
+        if min(step[1].error for step in again) < fit.error:
+            rest = steps(other, [degree for degree in degrees if degree not in first])
             features, block, tried = others, other, sorted(again + rest, key=lambda step: step[0].order)
     return features, block, tried
 
