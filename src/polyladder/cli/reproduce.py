@@ -159,6 +159,7 @@ def show_comparison(comparison: Comparison) -> None:
     """A table in the terminal, with verdicts and departures."""
     from rich.console import Console
 
+    from polyladder.experiments.pages.claims import claim_lines
     from polyladder.experiments.pages.page import rows_with
     from polyladder.experiments.pages.render import (
         distribution_lines,
@@ -168,13 +169,18 @@ def show_comparison(comparison: Comparison) -> None:
         terminal_table,
         verdicts,
     )
+    from polyladder.experiments.pages.searches import terminal_search
 
     d, console = comparison.declaration, Console()
+    if d.compare == "settings":
+        console.print(terminal_search(comparison), "\n")
+        return
     console.print(terminal(comparison))
     for label, texts in measures(comparison):
         console.print(terminal_table(d, label, "", texts))
     rows = rows_with(comparison, "distributions")
-    for line in [*(distribution_lines(rows) if rows else ()), *verdicts(comparison)]:
+    shown = [*(distribution_lines(rows) if rows else ()), *claim_lines(comparison), *verdicts(comparison)]
+    for line in shown:
         console.print(line, markup=False)
     for mark, departure in notes(d):
         console.print(f"{mark + ' ' if mark else ''}{departure.what} {departure.why}", style="dim", markup=False)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from polyladder.experiments.engine.compare import Comparison
 from polyladder.experiments.engine.declare import METRICS, Options
 from polyladder.experiments.engine.searched import best
 from polyladder.experiments.pages.render import number
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -66,3 +70,22 @@ def markdown_search(comparison: Comparison) -> list[str]:
         cells = [f"**{e}**" if label in line.chosen else e for label, e in zip(labels, errors, strict=True)]
         lines.append(f"| {line.model} | {line.setting} | " + " | ".join(cells) + " |")
     return lines
+
+
+def terminal_search(comparison: Comparison) -> Table:
+    """A rich table; what the search chose is bold."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    d = comparison.declaration
+    table = Table(title=d.title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column(f"held-out {METRICS[d.metric]}")
+    table.add_column("setting")
+    for column in d.columns:
+        table.add_column(column.label, justify="right")
+    for line in lines_of(comparison):
+        labels = (column.label for column in d.columns)
+        cells = [Text(line.errors.get(each, ""), style="bold" if each in line.chosen else "") for each in labels]
+        table.add_row(line.model, line.setting, *cells)
+    return table
