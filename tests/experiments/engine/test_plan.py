@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from polyladder.experiments.engine.declare import declared, results_folder
+from polyladder.experiments.engine.compare import compare
+from polyladder.experiments.engine.declare import declared, names, results_folder
 from polyladder.experiments.engine.plan import choice, expected_cost, final_groups, measurement, selection_groups
 from polyladder.experiments.engine.store import Store
 from tests.experiments.small import TEXT, small
@@ -120,6 +121,16 @@ def test_committed_rows_are_found_by_what_is_declared(name, count):
     name = str(Path(__file__).parents[3] / "benchmarks" / f"{name}.toml")
     d = declared(name)
     assert len(set(planned_keys(d)) & Store(results_folder(name)).rows(d.name).keys()) == count
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_papers_store_holds_all_that_is_declared_and_nothing_else(name):
+    d = declared(name)
+    rows = Store(results_folder(name)).rows(name)
+    assert rows.keys() <= set(planned_keys(d))
+    lacking = [place for place, cell in compare(d, rows).cells.items() if not cell.complete]
+    unavailable = {column.label for column in d.columns if column.unavailable}
+    assert {column for column, _ in lacking} <= unavailable
 
 
 def test_a_key_is_this_digest_forever():

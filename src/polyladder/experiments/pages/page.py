@@ -136,8 +136,8 @@ def html_search(comparison: Comparison) -> str:
     for line in lines_of(comparison):
         errors = ((label, line.errors.get(label, "")) for label in labels)
         cells = "".join(f"<td>{f'<b>{e}</b>' if label in line.chosen else e}</td>" for label, e in errors)
-        body.append(f"<tr><th>{escape(line.model)}</th><td>{escape(line.setting)}</td>{cells}</tr>")
-    corner = f"<th>held-out {METRICS[comparison.declaration.metric]}</th><th>setting</th>"
+        body.append(f"<tr><th>{escape(line.model)}</th><td class='text'>{escape(line.setting)}</td>{cells}</tr>")
+    corner = f"<th>held-out {METRICS[comparison.declaration.metric]}</th><th class='text'>setting</th>"
     head = corner + "".join(f"<th>{escape(label)}</th>" for label in labels)
     return f"<div class='wide'><table><tr>{head}</tr>{''.join(body)}</table></div>"
 
@@ -168,6 +168,7 @@ h2 { margin-top: 3rem; } h3 { font-size: 1em; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .35em .7em; text-align: right; vertical-align: top; border-bottom: 1px solid var(--line); }
 th:first-child { text-align: left; white-space: nowrap; }
+.text { text-align: left; }
 td small { display: block; color: var(--faint); white-space: nowrap; }
 tr.ours { background: color-mix(in srgb, var(--ours) 10%, transparent); }
 .notes { color: var(--faint); font-size: .9em; }
