@@ -66,3 +66,18 @@ def test_tables_use_what_their_searches_chose(search, table):
             assert used | best(found).setting == used, f"{model.name} in {column.label}"
             checked += 1
     assert checked
+
+
+def test_table_2_uses_the_learning_rates_of_the_lowest_product():
+    s, d = declared("learning_rates"), declared("table_2")
+    rows = Store(results_folder(s.name)).rows(s.name)
+    rates = {model.name: model.options["learning_rate"] for model in d.models if model.runner == "network"}
+    assert d.network["batch_size"] == 128
+    for model in s.models:
+        products: dict[float, float] = {}
+        for column in s.columns:
+            for each in tried(s, column, model, rows):
+                if each.setting["batch_size"] == 128:
+                    rate = each.setting["learning_rate"]
+                    products[rate] = products.get(rate, 1.0) * each.mean
+        assert min(products, key=products.__getitem__) == rates[model.name]
