@@ -74,7 +74,19 @@ def test_a_damaged_store_is_shown_with_a_note_and_the_page_replaces_the_old_one_
 
 def test_every_table_is_listed():
     out = called("--list", "--store", "nowhere").stdout
-    assert [line.split()[0] for line in out.splitlines()] == names()
+    assert [line.split()[0] for line in out.splitlines()] == [*names(), "all"]
+
+
+def test_the_list_says_what_was_spent_and_whose_data_are_missing(declaration, tmp_path):
+    text = declaration.read_text()
+    declaration.write_text(text.replace("settings = 2", 'settings = 2\nunavailable = "data not available"'))
+    d = declared(str(declaration))
+    first, *_ = filled(d).values()
+    Store(tmp_path / "results").append("small", [first | {"seconds": 7200.0}])
+    lines = called(declaration, "--list").stdout.splitlines()
+    assert lines[0].split()[:8] == ["small", "0", "of", "0", "splits", "done", "in", "120"]
+    assert "; diabetes: data not available. A small table" in lines[0]
+    assert " ".join(lines[1].split()).startswith("all took 2.0 h where it was measured")
 
 
 def test_the_results_page_is_what_the_store_gives():

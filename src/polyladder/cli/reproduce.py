@@ -57,6 +57,7 @@ def reproduce(
     from polyladder.datasets.folders import VARIABLE
     from polyladder.experiments.engine import declare
     from polyladder.experiments.engine.compare import compare
+    from polyladder.experiments.engine.run import cost_left
     from polyladder.experiments.engine.store import Store
     from polyladder.experiments.pages import page
     from polyladder.files.replace_file import write_atomically
@@ -75,6 +76,9 @@ def reproduce(
         width = max(len(d.name) for d in declarations) + 1
         for d, results in zip(declarations, stores, strict=True):
             typer.echo(f"{d.name:<{width}} {progress(d, results)}. {d.title}")
+        spent = sum(seconds_spent(d, results) for d, results in zip(declarations, stores, strict=True))
+        left = sum(cost_left(d, results) for d, results in zip(declarations, stores, strict=True))
+        typer.echo(f"{'all':<{width}} took {spent / 3600:.1f} h where it was measured, about {left / 60:.0f} min left")
         return
     if not (show or markdown):
         from polyladder.training.spread import engine_of
@@ -104,13 +108,22 @@ def default_store(name: str, quick: bool) -> Path:
 
 
 def progress(d: Declaration, store: Store) -> str:
-    """How many splits of a table are done, and how long the rest takes."""
+    """How many splits of a table are done, how long they took, and how long the rest takes."""
     from polyladder.experiments.engine.compare import compare
     from polyladder.experiments.engine.run import cost_left
 
-    cells = compare(d, store.rows(d.name)).cells.values()
+    lacking = {column.label: column.unavailable for column in d.columns if column.unavailable}
+    found = compare(d, store.rows(d.name)).cells
+    cells = [cell for (column, _), cell in found.items() if cell.values or column not in lacking]
     done, wanted = sum(len(cell.values) for cell in cells), sum(cell.wanted for cell in cells)
-    return f"{done:>4} of {wanted:<4} splits done, about {cost_left(d, store) / 60:.0f} min left"
+    spent, left = seconds_spent(d, store) / 60, cost_left(d, store) / 60
+    without = "".join(f"; {label}: {said}" for label, said in lacking.items())
+    return f"{done:>4} of {wanted:<4} splits done in {spent:>4.0f} min, about {left:.0f} min left{without}"
+
+
+def seconds_spent(d: Declaration, store: Store) -> float:
+    """How long the stored rows of a table took, on the machine and under the load that they were measured."""
+    return float(sum(row.get("seconds", 0.0) for row in store.rows(d.name).values()))
 
 
 def run_declaration(d: Declaration, store: Store, jobs: int, threads: int) -> None:
@@ -146,6 +159,7 @@ def show_comparison(comparison: Comparison) -> None:
     """A table in the terminal, with verdicts and departures."""
     from rich.console import Console
 
+    from polyladder.experiments.pages.claims import claim_lines
     from polyladder.experiments.pages.page import rows_with
     from polyladder.experiments.pages.render import (
         distribution_lines,
@@ -155,13 +169,18 @@ def show_comparison(comparison: Comparison) -> None:
         terminal_table,
         verdicts,
     )
+    from polyladder.experiments.pages.searches import terminal_search
 
     d, console = comparison.declaration, Console()
+    if d.compare == "settings":
+        console.print(terminal_search(comparison), "\n")
+        return
     console.print(terminal(comparison))
     for label, texts in measures(comparison):
         console.print(terminal_table(d, label, "", texts))
     rows = rows_with(comparison, "distributions")
-    for line in [*(distribution_lines(rows) if rows else ()), *verdicts(comparison)]:
+    shown = [*(distribution_lines(rows) if rows else ()), *claim_lines(comparison), *verdicts(comparison)]
+    for line in shown:
         console.print(line, markup=False)
     for mark, departure in notes(d):
         console.print(f"{mark + ' ' if mark else ''}{departure.what} {departure.why}", style="dim", markup=False)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from polyladder.experiments.engine.declare import declared, results_folder
+from polyladder.experiments.engine.compare import compare
+from polyladder.experiments.engine.declare import declared, names, results_folder
 from polyladder.experiments.engine.plan import choice, expected_cost, final_groups, measurement, selection_groups
 from polyladder.experiments.engine.store import Store
 from tests.experiments.small import TEXT, small
@@ -102,7 +103,6 @@ def test_last_fits_wait_for_the_choice_and_share_a_program_across_splits():
     assert groups[2][0].setting == d.settings(d.models[2], d.columns[0])[1]
 
 
-PLANNED = {"table_1": 80, "table_2": 2190, "table_3": 158, "table_4": 2100, "table_5": 20, "figure_1": 1, "figure_2": 2}
 BENCHMARKS = {"regression": 914, "bayesian": 165, "five_models": 320, "rivals": 400, "bayesian_rivals": 74}
 
 
@@ -116,11 +116,21 @@ def planned_keys(d):
                     yield measurement(d, column, model, setting, split, d.selection).key
 
 
-@pytest.mark.parametrize(("name", "count"), [*PLANNED.items(), *BENCHMARKS.items()])
+@pytest.mark.parametrize(("name", "count"), BENCHMARKS.items())
 def test_committed_rows_are_found_by_what_is_declared(name, count):
-    name = name if name in PLANNED else str(Path(__file__).parents[3] / "benchmarks" / f"{name}.toml")
+    name = str(Path(__file__).parents[3] / "benchmarks" / f"{name}.toml")
     d = declared(name)
     assert len(set(planned_keys(d)) & Store(results_folder(name)).rows(d.name).keys()) == count
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_papers_store_holds_all_that_is_declared_and_nothing_else(name):
+    d = declared(name)
+    rows = Store(results_folder(name)).rows(name)
+    assert rows.keys() <= set(planned_keys(d))
+    lacking = [place for place, cell in compare(d, rows).cells.items() if not cell.complete]
+    unavailable = {column.label for column in d.columns if column.unavailable}
+    assert {column for column, _ in lacking} <= unavailable
 
 
 def test_a_key_is_this_digest_forever():
@@ -161,3 +171,16 @@ def test_the_expected_cost_falls_to_zero():
     assert 0 < less < expected_cost(d, d.columns[0], {})
     done |= {each.key: {"value": 1.0} for group in final_groups(d, d.columns[0], done) for each in group}
     assert expected_cost(d, d.columns[0], done) == pytest.approx(0.0)
+
+
+def test_an_empty_text_takes_an_option_away_while_settings_are_compared():
+    text = TEXT.replace(
+        'network = { family = "relu", hidden = [4] }',
+        'network = { family = "relu", hidden = [4], scaling = "clipped" }\n'
+        'while_selecting = { epochs = 1, scaling = "" }',
+    )
+    d = small(text)
+    model, setting = d.models[0], d.settings(d.models[0], d.columns[0])[0]
+    while_selecting, last = (measurement(d, d.columns[0], model, setting, 0, s).options for s in (d.selection, None))
+    assert "scaling" not in while_selecting
+    assert (while_selecting["epochs"], last["epochs"], last["scaling"]) == (1, 2, "clipped")

@@ -57,6 +57,9 @@ def test_scales_come_from_training_rows_alone():
     ranged = prepared(fit(features, features[:, 0]), "range").x[:20]
     torch.testing.assert_close(ranged[:, :2].amax(0), torch.ones(2))
     torch.testing.assert_close(ranged[:, :2].amin(0), -torch.ones(2))
+    clipped = prepared(fit(features, features[:, 0]), "clipped").x
+    assert torch.equal(clipped, table.x.clip(-5, 5))
+    assert float(clipped.max()) == 5 < float(table.x.max())
     assert torch.equal(prepared(fit(features, features[:, 0]), "none").x, torch.from_numpy(features).float())
 
 

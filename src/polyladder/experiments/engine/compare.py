@@ -14,6 +14,7 @@ from polyladder.experiments.engine.declare import Column, Declaration, Model, Op
 from polyladder.experiments.engine.plan import choice, measurement
 from polyladder.experiments.engine.rows import Row
 from polyladder.experiments.engine.scores import unpacked
+from polyladder.experiments.engine.searched import Tried, best, tried
 
 LEVEL = 0.05
 """Of every test; intervals cover 1 - LEVEL."""
@@ -30,6 +31,7 @@ class Cell:
         rows: the stored rows, by the split's number.
         published: mean and deviation that were published, if any were.
         published_splits: over how many splits the published deviation is.
+        tried: the settings of a search; empty in other tables.
     """
 
     values: Mapping[int, float]
@@ -38,6 +40,7 @@ class Cell:
     rows: Mapping[int, Row]
     published: tuple[float, float | None] | None
     published_splits: int
+    tried: tuple[Tried, ...] = ()
 
     @property
     def mean(self) -> float:
@@ -99,7 +102,7 @@ def compare(d: Declaration, rows: Mapping[str, Row]) -> Comparison:
     bold, underlined = set(), set()
     for column in d.columns:
         rivals = [m.name for m in d.models if m.polynomial or (d.compare == "rows" and not m.ours)]
-        if d.compare != "none":
+        if d.compare in ("models", "rows"):
             bold |= {(column.label, name) for name in best_of({n: cells[column.label, n] for n in rivals})}
         if len(d.better_than) == 2:
             first, second = (cells.get((column.label, name)) for name in d.better_than)
@@ -112,6 +115,8 @@ def gathered(d: Declaration, column: Column, model: Model, rows: Mapping[str, Ro
     """The cell of a model in a column: on each split the last fit of the setting that was chosen there."""
     found, chosen = {}, {}
     splits = d.splits_of(model, column)
+    if d.compare == "settings":
+        return searched(tried(d, column, model, rows), len(splits))
     for split in splits:
         setting = choice(d, column, model, split, rows)
         row = None if setting is None else rows.get(measurement(d, column, model, setting, split, None).key)
@@ -120,6 +125,14 @@ def gathered(d: Declaration, column: Column, model: Model, rows: Mapping[str, Ro
     values = {split: math.inf if row["value"] is None else row["value"] for split, row in found.items()}
     published = d.published.get(model.name, {}).get(column.label)
     return Cell(values, chosen, len(splits), found, published, d.published_splits)
+
+
+def searched(settings: tuple[Tried, ...], wanted: int) -> Cell:
+    """The cell of a search: held-out errors of the setting that is best over all splits, once all were measured."""
+    complete = all(len(each.errors) == wanted for each in settings)
+    chosen = best(settings)
+    values = chosen.errors if complete else {}
+    return Cell(values, dict.fromkeys(values, chosen.setting), wanted, {}, None, 0, settings)
 
 
 def best_of(cells: Mapping[str, Cell]) -> list[str]:

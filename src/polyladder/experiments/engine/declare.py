@@ -15,7 +15,9 @@ from polyladder.experiments.equations import PACKAGE, paper_file
 METRICS = {"rmse": "RMSE", "error": "error rate", "nll": "NLL", "log_loss": "log loss"}
 """What may be measured and how it is called. The lower, the better."""
 
-RUNNERS = ("network", "estimator", "activations", "sampling")
+RUNNERS = ("network", "estimator", "activations", "sampling", "nesting", "bounds")
+KINDS = ("table_", "figure_", "claim_", "learning_rates", "search_")
+"""How the names of declarations of the paper begin, in the order in which they are listed."""
 SPLITS = ("published", "random", "drawn", "smooth", "masks")
 
 Options = dict[str, Any]
@@ -54,7 +56,8 @@ class Model:
         options: what the runner is told, the same for every setting.
         grid: settings to search.
         columns: what one column overrides, by the column's label: options, a ``grid``, ``while_selecting``, ``splits``.
-        while_selecting: options that differ while settings are compared; the last fit does not use them.
+        while_selecting: options that differ while settings are compared; the last fit does not use them. An empty
+            text takes an option away.
         splits: how many of a column's splits are run at most; 0 for a model that is only published. None for all.
         polynomial: whether it takes part in the comparison of polynomial models.
         ours: whether it is a recipe of this project rather than one of the paper.
@@ -131,8 +134,9 @@ class Declaration:
         splits_compared_at_once: of how many splits.
         splits_at_once: of how many splits the last fits share a program.
         better_than: names of two models; the first is underlined where it is significantly better than the second.
+        beside: names of models that our recipes are tested against.
         compare: ``"models"`` to compare the polynomial models of a column, or ``"rows"`` to compare all,
-            ``"none"`` for neither.
+            ``"none"`` for neither; ``"settings"`` for a search, which measures on held-out training rows alone.
         network: options of gradient-trained networks that all models share.
         columns: of the table.
         models: its rows.
@@ -156,6 +160,7 @@ class Declaration:
     splits_compared_at_once: int
     splits_at_once: int
     better_than: tuple[str, ...]
+    beside: tuple[str, ...]
     compare: str
     network: Options
     columns: tuple[Column, ...]
@@ -216,10 +221,10 @@ def declaration_file(name: str) -> Path:
 
 
 def names() -> list[str]:
-    """Every table, then every figure."""
+    """Every table, figure and claim, then the searches that settled how their models are trained."""
     folder = paper_file("equations.toml").parent
-    found = [path.stem for path in folder.glob("*.toml") if path.stem.startswith(("table_", "figure_"))]
-    return sorted(found, key=lambda name: (name.startswith("figure"), name))
+    found = [path.stem for path in folder.glob("*.toml") if path.stem.startswith(KINDS)]
+    return sorted(found, key=lambda name: (next(i for i, kind in enumerate(KINDS) if name.startswith(kind)), name))
 
 
 def results_folder(name: str) -> Path | None:
@@ -251,6 +256,7 @@ def checked(fields: dict[str, Any], name: str) -> Declaration:
         splits_compared_at_once=selection.get("splits_compared_at_once", 1),
         splits_at_once=selection.get("splits_at_once", 5),
         better_than=tuple(fields.get("better_than", ())),
+        beside=tuple(fields.get("beside", fields.get("better_than", ())[1:])),
         compare=fields.get("compare", "models"),
         network=fields.get("network", {}),
         columns=tuple(read_column(c, selection) for c in fields["column"]),
@@ -314,7 +320,7 @@ def check(d: Declaration) -> None:
     for what, value, allowed in (
         ("metric", d.metric, set(METRICS)),
         ("splits.kind", d.splits.get("kind"), set(SPLITS)),
-        ("compare", d.compare, {"models", "rows", "none"}),
+        ("compare", d.compare, {"models", "rows", "settings", "none"}),
         ("spread", d.spread, {"deviation", "error"}),
         *(("measure.over_splits", m.over_splits, {"mean", "largest"}) for m in d.measures),
     ):
@@ -326,7 +332,7 @@ def check(d: Declaration) -> None:
         raise ValueError(f"published of {d.name} must be shares of wrong rows from 0 to 1; got another number.")
     if any(m.grid for m in d.models) and not d.selection:
         raise ValueError(f"{d.name} must have a selection, as a model of it has a grid; got none.")
-    named = [*d.published, *d.better_than, *(m for departure in d.departures for m in departure.models)]
+    named = [*d.published, *d.better_than, *d.beside, *(m for departure in d.departures for m in departure.models)]
     for name in named:
         if name not in models:
             raise ValueError(f"{d.name} must speak of its own models; got {name!r}. It has {', '.join(models)}.")

@@ -108,6 +108,7 @@ def measurement(
     options = {**d.options(model, column), **setting}
     if selection is not None:
         options |= model.inside(column.label).while_selecting
+        options = {name: value for name, value in options.items() if value != ""}
     return Measurement(
         d.name, column.label, model.name, column.data, model.runner, d.metric, d.splits, split, selection, setting,
         options, d.seed,
@@ -133,8 +134,8 @@ def selection_groups(d: Declaration, column: Column, done: Mapping[str, Row]) ->
 
 
 def final_groups(d: Declaration, column: Column, done: Mapping[str, Row]) -> Iterator[Group]:
-    """The groups of last fits, of the settings that were chosen, without those that are done."""
-    for model in d.models:
+    """The groups of last fits, of the settings that were chosen, without those that are done; a search has none."""
+    for model in d.models if d.compare != "settings" else ():
         for splits in parts(d.splits_of(model, column), d.splits_at_once):
             chosen = [(split, choice(d, column, model, split, done)) for split in splits]
             measurements = [
@@ -185,7 +186,7 @@ def expected_cost(d: Declaration, column: Column, done: Mapping[str, Row]) -> fl
     """Rough seconds of all that is left of a column, last fits included, whose settings are not known yet."""
     selecting = sum(each.cost for group in selection_groups(d, column, done) for each in group)
     last = 0.0
-    for model in d.models:
+    for model in d.models if d.compare != "settings" else ():
         settings = d.settings(model, column)
         for split in d.splits_of(model, column):
             chosen = choice(d, column, model, split, done)

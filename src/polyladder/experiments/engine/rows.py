@@ -125,6 +125,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "rows": (count, "a number of rows"),
     "wrong": (text, "a text"),
     "model": (text, "a text"),
+    "seconds": (number, "a finite number"),
     "layers": (lambda value: listed(value, lambda layer: listed(layer, unit)), "units with their inputs and responses"),
     "distributions": (lambda value: listed(value, distribution), "distributions with their distances and histograms"),
 }

@@ -11,7 +11,9 @@ from polyladder.experiments.engine.plan import Group, expected_cost, final_group
 from polyladder.experiments.engine.rows import Row
 from polyladder.experiments.engine.store import Store, provenance
 from polyladder.experiments.runners.activations import run_activations
+from polyladder.experiments.runners.bounds import run_bounds
 from polyladder.experiments.runners.estimators import run_estimators
+from polyladder.experiments.runners.nesting import run_nesting
 from polyladder.experiments.runners.networks import run_networks
 from polyladder.experiments.runners.sampling import run_sampling
 
@@ -20,6 +22,8 @@ RUN: dict[str, Callable[[Group], Any]] = {
     "estimator": run_estimators,
     "activations": run_activations,
     "sampling": run_sampling,
+    "nesting": run_nesting,
+    "bounds": run_bounds,
 }
 
 Watch = Callable[[Group, float], object]

@@ -8,6 +8,7 @@ from html import escape
 from polyladder.experiments.engine.compare import Comparison
 from polyladder.experiments.engine.declare import METRICS, Declaration
 from polyladder.experiments.engine.rows import Row
+from polyladder.experiments.pages.claims import claim_lines
 from polyladder.experiments.pages.figures import activation_plots, depth_curves, dot_plots, histograms
 from polyladder.experiments.pages.render import (
     Place,
@@ -25,11 +26,12 @@ from polyladder.experiments.pages.render import (
     table_rows,
     verdicts,
 )
+from polyladder.experiments.pages.searches import lines_of, markdown_search
 
 INTRODUCTION = (
     "Each cell shows what was measured here and, below it, what the paper printed. Letters mark departures from the "
-    "paper, which are listed under each table. A recipe of this project's own stands in the last row of a table where "
-    "there is one, under the same splits."
+    "paper, which are listed under each table. Rows of this project's own, its defaults and recipes, stand last in a "
+    "table, under the same splits. The searches at the end settled how models are trained, on held-out training rows."
 )
 
 
@@ -48,9 +50,13 @@ def markdown_page(comparisons: Sequence[Comparison]) -> str:
 def markdown_section(comparison: Comparison) -> str:
     """One table or figure of a page."""
     d = comparison.declaration
-    lines = [f"## {d.title}", "", " ".join(d.about.split()), "", *markdown(comparison)]
+    lines = [f"## {d.title}", "", " ".join(d.about.split()), ""]
+    if d.compare == "settings":
+        return "\n".join([*lines, *markdown_search(comparison)]) + "\n"
+    lines += markdown(comparison)
     if rows := rows_with(comparison, "distributions"):
         lines += ["", "Smallest and largest over the test rows:", "", *distribution_lines(rows)]
+    lines += claim_lines(comparison)
     if said := verdicts(comparison):
         lines += ["", *(f"- {sentence}" for sentence in said)]
     for label, texts in measures(comparison):
@@ -83,6 +89,8 @@ def section(comparison: Comparison) -> str:
     """One table or figure."""
     d = comparison.declaration
     parts = [f"<h2>{escape(d.title)}</h2><p>{escape(' '.join(d.about.split()))}</p>"]
+    if d.compare == "settings":
+        return f"<section>{parts[0]}{html_search(comparison)}</section>"
     parts.append(html_table(d, METRICS[d.metric], {place: html_cell(comparison, *place) for place in comparison.cells}))
     parts += [f"<figure>{drawing}</figure>" for drawing in drawings(comparison)]
     if said := verdicts(comparison):
@@ -121,6 +129,19 @@ def html_table(d: Declaration, corner: str, texts: Mapping[Place, str]) -> str:
     return f"<div class='wide'><table><tr><th>{escape(corner)}</th>{head}</tr>{''.join(body)}</table></div>"
 
 
+def html_search(comparison: Comparison) -> str:
+    """A search as a table with a row per setting; what was chosen is bold."""
+    labels = [column.label for column in comparison.declaration.columns]
+    body = []
+    for line in lines_of(comparison):
+        errors = ((label, line.errors.get(label, "")) for label in labels)
+        cells = "".join(f"<td>{f'<b>{e}</b>' if label in line.chosen else e}</td>" for label, e in errors)
+        body.append(f"<tr><th>{escape(line.model)}</th><td class='text'>{escape(line.setting)}</td>{cells}</tr>")
+    corner = f"<th>held-out {METRICS[comparison.declaration.metric]}</th><th class='text'>setting</th>"
+    head = corner + "".join(f"<th>{escape(label)}</th>" for label in labels)
+    return f"<div class='wide'><table><tr>{head}</tr>{''.join(body)}</table></div>"
+
+
 def html_cell(comparison: Comparison, column: str, model: str) -> str:
     """One cell."""
     d, cell = comparison.declaration, comparison.cells[column, model]
@@ -147,6 +168,7 @@ h2 { margin-top: 3rem; } h3 { font-size: 1em; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .35em .7em; text-align: right; vertical-align: top; border-bottom: 1px solid var(--line); }
 th:first-child { text-align: left; white-space: nowrap; }
+.text { text-align: left; }
 td small { display: block; color: var(--faint); white-space: nowrap; }
 tr.ours { background: color-mix(in srgb, var(--ours) 10%, transparent); }
 .notes { color: var(--faint); font-size: .9em; }

@@ -162,14 +162,16 @@ def verdicts(comparison: Comparison) -> list[str]:
         found = {c.label: beside_published(cells[c.label, model.name]) for c in d.columns}
         lines.append(sentence(f"{model.name}, beside the {d.source}'s", found, ("better", "as good", "worse")))
     # A part of a table may lack them.
-    there = len(d.better_than) == 2 and {m.name for m in d.models}.issuperset(d.better_than)
-    for model in (m for m in d.models if m.ours and there):
-        ladder, rival = d.better_than
-        found = {c.label: lower_or_not(cells[c.label, model.name], cells[c.label, ladder]) for c in d.columns}
-        lines.append(sentence(f"{model.name}, beside the {d.source}'s {ladder}", found, ("lower", "not lower")))
-        found = {c.label: verdict(cells[c.label, model.name], cells[c.label, rival]) for c in d.columns}
-        words = ("better", "not told apart", "worse")
-        lines.append(sentence(f"{model.name}, beside {rival} by a paired t-test", found, words))
+    there = {m.name for m in d.models}
+    ladders, rivals = ([name for name in named if name in there] for named in (d.better_than[:1], d.beside))
+    for model in (m for m in d.models if m.ours):
+        for ladder in ladders:
+            found = {c.label: lower_or_not(cells[c.label, model.name], cells[c.label, ladder]) for c in d.columns}
+            lines.append(sentence(f"{model.name}, beside the {d.source}'s {ladder}", found, ("lower", "not lower")))
+        for rival in rivals:
+            found = {c.label: verdict(cells[c.label, model.name], cells[c.label, rival]) for c in d.columns}
+            words = ("better", "not told apart", "worse")
+            lines.append(sentence(f"{model.name}, beside {rival} by a paired t-test", found, words))
     return [line for line in lines if line]
 
 

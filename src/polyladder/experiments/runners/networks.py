@@ -26,6 +26,9 @@ from polyladder.training.losses import Loss
 CHUNK = 2**22
 """Numbers of inputs and hidden states held at once while predicting."""
 
+CLIPPED = 5.0
+"""Deviations from the mean at which clipped columns end."""
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -85,13 +88,14 @@ def prepared(fit: Fit, scaling: str) -> Prepared:
 
     Args:
         fit: the rows.
-        scaling: ``"standard"`` gives each column mean 0 and deviation 1; ``"range"`` maps it to [-1, 1], so that rare
-            ones in a column of zeros do not become large numbers; ``"whole"`` takes one mean and one deviation for all
-            columns, as suits pixels; ``"none"`` leaves them.
+        scaling: ``"standard"`` gives each column mean 0 and deviation 1; ``"clipped"`` also cuts off at `CLIPPED`
+            deviations and ``"range"`` maps to [-1, 1], so that rare ones in a column of zeros do not become large
+            numbers; ``"whole"`` takes one mean and one deviation for all columns, as suits pixels; ``"none"`` leaves
+            them.
     """
     inside = fit.features[fit.train]
     mean, deviation = np.zeros(1), np.ones(1)
-    if scaling == "standard":
+    if scaling in ("standard", "clipped"):
         mean, deviation = inside.mean(0), inside.std(0)
     elif scaling == "range":
         low, high = inside.min(0), inside.max(0)
@@ -101,6 +105,8 @@ def prepared(fit: Fit, scaling: str) -> Prepared:
     deviation = np.where(deviation > 0, deviation, 1.0)
     x = np.concatenate([inside, fit.features[fit.test]])
     x = ((x - mean) / deviation).astype(np.float32)
+    if scaling == "clipped":
+        x = np.clip(x, -CLIPPED, CLIPPED)
     y = np.concatenate([fit.target[fit.train], fit.target[fit.test]])
     center, spread = 0.0, 1.0
     if not fit.classes:

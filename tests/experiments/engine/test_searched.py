@@ -1,0 +1,83 @@
+import math
+
+import pytest
+
+from polyladder.experiments.engine.compare import compare
+from polyladder.experiments.engine.declare import declared, results_folder
+from polyladder.experiments.engine.plan import expected_cost, final_groups, measurement, selection_groups
+from polyladder.experiments.engine.searched import best, tried
+from polyladder.experiments.engine.store import Store
+from tests.experiments.small import TEXT, small
+
+SEARCH = TEXT.replace('metric = "rmse"', 'metric = "rmse"\ncompare = "settings"')
+
+
+def rows_of(d, errors):
+    """Rows for the settings of the first model, one list of errors over splits per setting."""
+    rows = {}
+    for setting, own in zip(d.settings(d.models[0], d.columns[0]), errors, strict=True):
+        for split, error in enumerate(own):
+            key = measurement(d, d.columns[0], d.models[0], setting, split, d.selection).key
+            rows[key] = {"key": key, "folds": [error, error + 2.0]}
+    return rows
+
+
+def test_the_best_setting_has_the_lowest_mean_over_splits():
+    d = small(SEARCH)
+    # The last setting wins two of three splits, the second one on average.
+    rows = rows_of(d, [[5.0, 5.0, 5.0], [3.0, 3.0, 3.0], [2.0, 2.0, 9.0]])
+    found = tried(d, d.columns[0], d.models[0], rows)
+    assert [each.mean for each in found] == pytest.approx([6.0, 4.0, 4.0 + 4 / 3])
+    assert best(found).setting == d.settings(d.models[0], d.columns[0])[1]
+    cell = compare(d, rows).cells["diabetes", "FFR"]
+    assert cell.complete
+    assert list(cell.values.values()) == [4.0, 4.0, 4.0]
+
+
+def test_what_blew_up_or_was_not_measured_is_not_chosen():
+    d = small(SEARCH)
+    rows = rows_of(d, [[math.inf, 1.0, 1.0], [3.0, 3.0, 3.0], [4.0, 4.0, 4.0]])
+    assert best(tried(d, d.columns[0], d.models[0], rows)).mean == 4.0
+    rows.popitem()
+    assert not compare(d, rows).cells["diabetes", "FFR"].complete
+    assert compare(d, {}).cells["diabetes", "FFR"].values == {}
+
+
+def test_a_search_never_looks_at_test_rows():
+    d = small(SEARCH)
+    done = {m.key: {"folds": [1.0]} for group in selection_groups(d, d.columns[0], {}) for m in group}
+    assert list(final_groups(d, d.columns[0], done)) == []
+    assert expected_cost(d, d.columns[0], done) == 0
+
+
+@pytest.mark.parametrize(("search", "table"), [("search_covtype", "table_3"), ("search_depth", "table_4")])
+def test_tables_use_what_their_searches_chose(search, table):
+    s, d = declared(search), declared(table)
+    rows = Store(results_folder(search)).rows(search)
+    columns = {column.label: column for column in d.columns}
+    models = {model.name: model for model in d.models}
+    checked = 0
+    for column in s.columns:
+        for model in s.models:
+            found = tried(s, column, model, rows)
+            if not compare(s, rows).cells[column.label, model.name].complete:
+                continue
+            used = d.options(models[model.name], columns[column.label])
+            assert used | best(found).setting == used, f"{model.name} in {column.label}"
+            checked += 1
+    assert checked
+
+
+def test_table_2_uses_the_learning_rates_of_the_lowest_product():
+    s, d = declared("learning_rates"), declared("table_2")
+    rows = Store(results_folder(s.name)).rows(s.name)
+    rates = {model.name: model.options["learning_rate"] for model in d.models if model.runner == "network"}
+    assert d.network["batch_size"] == 128
+    for model in s.models:
+        products: dict[float, float] = {}
+        for column in s.columns:
+            for each in tried(s, column, model, rows):
+                if each.setting["batch_size"] == 128:
+                    rate = each.setting["learning_rate"]
+                    products[rate] = products.get(rate, 1.0) * each.mean
+        assert min(products, key=products.__getitem__) == rates[model.name]
