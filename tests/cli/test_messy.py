@@ -222,8 +222,9 @@ def test_line_ends_of_old_macs_give_the_same_model(tmp_path: Path) -> None:
     _, _, expected = fit(write(tmp_path / "t.csv", small_table()))
     (tmp_path / "u.csv").write_bytes(as_text(small_table()).replace("\n", "\r").encode())
     _, _, lines = fit(tmp_path / "u.csv")
-    assert lines == expected
     assert len(lines) == 40
+    # The rows may come in other chunks, which round otherwise.
+    np.testing.assert_allclose(np.array(lines, float), np.array(expected, float), rtol=1e-12)
 
 
 def test_blank_lines_and_short_rows_are_told(tmp_path: Path) -> None:

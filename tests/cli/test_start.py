@@ -34,3 +34,19 @@ def test_an_interrupt_that_python_cannot_raise_is_no_traceback() -> None:
     said = subprocess.run([sys.executable, "-c", lost], capture_output=True, text=True, check=True).stderr
     assert "KeyboardInterrupt" not in said
     assert "other errors are shown" in said
+
+
+def test_an_interrupt_that_an_import_has_lost_is_still_one() -> None:
+    lost = (
+        "import os, signal, sys, time, types\n"
+        "def app():\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGINT); time.sleep(1)\n"
+        "    except KeyboardInterrupt:\n"
+        "        pass\n"
+        "    raise AttributeError('half a module')\n"
+        "main = types.ModuleType('polyladder.cli.main'); main.app = app; sys.modules['polyladder.cli.main'] = main\n"
+        "from polyladder.cli.start import run; run()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", lost], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "polyladder: interrupted.\n")

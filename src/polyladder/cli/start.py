@@ -13,6 +13,9 @@ INTERRUPTED = 130
 PATIENCE = 1.5
 """Seconds after which an interrupt ends the process by force: a long product or solve cannot be told to stop."""
 
+INTERRUPT = threading.Event()
+"""Set from the first interrupt on, whoever got to hear of it."""
+
 
 def run() -> None:
     """Run the command line."""
@@ -23,6 +26,11 @@ def run() -> None:
         app()
     except KeyboardInterrupt:
         leave()
+    except Exception:
+        # An interrupt amid an import can be lost there, and leave half a module behind, on which something else fails.
+        if INTERRUPT.wait(0.1):
+            leave()
+        raise
 
 
 def leave() -> None:
@@ -43,6 +51,7 @@ def watch_interrupts() -> None:
     def wait() -> None:
         while os.read(reader, 1) != bytes([signal.SIGINT]):
             pass
+        INTERRUPT.set()
         time.sleep(PATIENCE)
         leave()
 
