@@ -318,7 +318,7 @@ class Cost:
 def fitted_cost(found: dict[str, dict]) -> Cost:
     from scipy.optimize import nnls
 
-    if not {"rows 1000000", "messages 1000 1", "messages 200 60000"} <= set(found):
+    if not {"rows 1000000", "messages 1000 1", "messages 200 600000"} <= set(found):
         sys.exit("Run `rows` and `messages` first.")
     # Large tables only: below, a pass is the start of its threads.
     big = [f for k, f in found.items() if k.startswith("rows ") and f["rows"] >= 100_000]
@@ -352,7 +352,7 @@ def page() -> str:
         lines += ["", "| a search of 24 fits | seconds |", "|---|---|"]
     for k, f in found.items():
         if k.startswith("workers "):
-            where = f"{f['workers']} dask worker(s)" if f["workers"] else "without an engine, one thread"
+            where = ("without an engine, one thread", "one dask worker", "two dask workers")[f["workers"]]
             lines.append(f"| {where} | {f['seconds']:.2f} |")
     if (f := found.get("equal 200000")) and "single" in f:
         lines += [
@@ -420,7 +420,7 @@ def main(what: str, *more: str) -> None:
         for workers in (0, 1, 2):
             once(f"workers {workers}", partial(in_process, "sweep_of_settings", workers))
     elif what == "messages":
-        for tasks, numbers in ((100, 1), (1000, 1), (200, 60_000)):
+        for tasks, numbers in ((100, 1), (1000, 1), (200, 60_000), (200, 600_000)):
             once(f"messages {tasks} {numbers}", partial(in_process, "messages", tasks, numbers))
     elif what == "equal":
         once("equal 200000", partial(in_process, "equal", 200_000))
