@@ -4,6 +4,8 @@ import subprocess
 import sys
 from importlib.metadata import entry_points
 
+import pytest
+
 from polyladder.cli.start import run
 
 
@@ -36,7 +38,8 @@ def test_an_interrupt_that_python_cannot_raise_is_no_traceback() -> None:
     assert "other errors are shown" in said
 
 
-def test_an_interrupt_that_an_import_has_lost_is_still_one() -> None:
+@pytest.mark.parametrize("afterward", ["raise AttributeError('half a module')", "time.sleep(60)"])
+def test_an_interrupt_that_python_has_lost_is_still_one(afterward: str) -> None:
     lost = (
         "import os, signal, sys, time, types\n"
         "def app():\n"
@@ -44,9 +47,9 @@ def test_an_interrupt_that_an_import_has_lost_is_still_one() -> None:
         "        os.kill(os.getpid(), signal.SIGINT); time.sleep(1)\n"
         "    except KeyboardInterrupt:\n"
         "        pass\n"
-        "    raise AttributeError('half a module')\n"
+        f"    {afterward}\n"
         "main = types.ModuleType('polyladder.cli.main'); main.app = app; sys.modules['polyladder.cli.main'] = main\n"
         "from polyladder.cli.start import run; run()\n"
     )
-    done = subprocess.run([sys.executable, "-c", lost], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", lost], capture_output=True, text=True, check=False, timeout=30)
     assert (done.returncode, done.stderr) == (130, "polyladder: interrupted.\n")

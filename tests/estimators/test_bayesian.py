@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris, make_friedman1, make_moons
 
 from polyladder.estimators.bayesian import MEAN_DRAWS, BayesianLPNNClassifier, BayesianLPNNRegressor
 from polyladder.training.bayes.noise import TILT, noise_columns
+from tests.estimators.batches import Batches
 
 Fitted = tuple[BayesianLPNNRegressor, np.ndarray, np.ndarray]
 
@@ -253,15 +254,6 @@ def test_a_level_is_a_probability(friedman: Fitted) -> None:
 
 
 # Rows in parts
-
-
-class Batches:
-    def __init__(self, X, y, size):
-        self.X, self.y, self.size = X, y, size
-
-    def __iter__(self):
-        for i in range(0, len(self.X), self.size):
-            yield self.X[i : i + self.size], self.y[i : i + self.size]
 
 
 def test_batches_give_the_posterior_of_all_rows_whatever_their_size() -> None:

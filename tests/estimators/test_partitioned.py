@@ -11,20 +11,12 @@ from sklearn.datasets import make_friedman1
 import polyladder
 from polyladder import LPNNClassifier, LPNNRegressor
 from polyladder.tables.features import Features
+from tests.estimators.batches import Batches
 
 
 def rows(n=900):
     X, y = make_friedman1(n, n_features=6, noise=0.5, random_state=0)
     return X, y
-
-
-class Batches:
-    def __init__(self, X, y, size):
-        self.X, self.y, self.size = X, y, size
-
-    def __iter__(self):
-        for i in range(0, len(self.X), self.size):
-            yield self.X[i : i + self.size], self.y[i : i + self.size]
 
 
 def test_batches_as_in_memory_whatever_their_size():

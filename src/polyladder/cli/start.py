@@ -35,7 +35,8 @@ def run() -> None:
 
 def leave() -> None:
     """Say that it was interrupted, and end the process; files are written beside and renamed, so none is half done."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if threading.current_thread() is threading.main_thread():  # no other may set it, nor needs to
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr.write("polyladder: interrupted.\n")
     sys.stderr.flush()
     # Threads that are still computing must not keep the process.
