@@ -94,7 +94,7 @@ function success({ values, movable: chosen }, found, proven) {
     const numbers = cells.map((content) => make("td", { class: "n" }, content));
     return make("tr", attributes, make("td", { class: "name" }, ...named(columns[i])), ...numbers);
   });
-  const lead = `Enough: none of them by more than ${share(found.share, Math.ceil)} of its range.`;
+  const lead = `It is enough to change each by at most ${share(found.share, Math.ceil)} of its range.`;
   const list = make("div", { class: "scroll" }, table(head, rows));
   const button = make("button", { type: "button", id: "together-set", onclick: () => set(changes) }, "Set all");
   const attributes = { class: "faint", "data-share": String(found.share), "data-proven": String(proven) };
