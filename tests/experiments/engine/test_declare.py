@@ -60,8 +60,10 @@ def test_more_settings_keep_those_that_were_there_before():
     three = d.settings(model, d.columns[0])
     other = small(TEXT.replace("settings = 3", "settings = 2"))
     assert other.settings(model, other.columns[0]) == three[:2]
+    whole = small(TEXT.replace("settings = 3", "settings = 4"))
+    assert whole.settings(model, whole.columns[0])[:3] == three
     every = small(TEXT.replace("settings = 3\n", ""))
-    assert len(every.settings(model, every.columns[0])) == 4
+    assert len(every.settings(model, every.columns[0])) == len(whole.settings(model, whole.columns[0])) == 4
 
 
 def test_a_list_of_settings_is_searched_as_it_stands():
@@ -83,7 +85,7 @@ def test_a_column_overrides_the_table_and_a_model_the_column():
     relu, machine = d.models[0], d.models[1]
     assert d.options(relu, d.columns[0])["batch_size"] == 16
     assert d.options(machine, d.columns[0]) | {"epochs": 5, "batch_size": 8} == d.options(machine, d.columns[0])
-    assert [s["rank"] for s in d.settings(machine, d.columns[0])] == [1, 3]
+    assert {s["rank"] for s in d.settings(machine, d.columns[0])} == {1, 3}
 
 
 def test_quick_reduces_and_says_so():

@@ -186,11 +186,13 @@ class Declaration:
     def settings(self, model: Model, column: Column) -> list[Options]:
         """The settings to search: the column's number of them, in an order that depends on the seed alone.
 
-        A larger number adds settings to those that were searched before.
+        A larger number, up to all of them, adds settings to those that were searched before. Without a number, or where
+        a list holds no more, all are searched in the declared order.
         """
         grid = model.inside(column.label).grid
         every = grid if isinstance(grid, list) else combinations(grid)
-        if column.settings is None or column.settings >= len(every):
+        listed = isinstance(grid, list) and column.settings is not None and column.settings >= len(every)
+        if column.settings is None or listed:
             return every
         order = np.random.RandomState(self.seed).permutation(len(every))
         return [every[i] for i in order[: column.settings]]
