@@ -36,6 +36,7 @@ def test_a_table_is_run_shown_and_written(declaration, tmp_path):
     assert "paper" not in first.stdout.split("\n")[0]
     assert "small diabetes/LPNN, 2 settings, split 0" in first.stderr
     assert "min left" in first.stderr
+    assert "small: about 0 min on one core" in first.stderr
     assert "<svg" in (tmp_path / "page.html").read_text()
     assert "4 of 6" not in called(declaration, "--store", store, "--list").stdout
     assert "2 of 6" in called(declaration, "--store", store, "--list").stdout
@@ -44,6 +45,7 @@ def test_a_table_is_run_shown_and_written(declaration, tmp_path):
     assert shown.stderr == ""
     again = called(declaration, "--store", store, "--only", "diabetes/LPNN")
     assert "settings" not in again.stderr
+    assert "on one core" not in again.stderr
     assert called(declaration, "--store", store, "--markdown").stdout.startswith("## A small table")
 
 

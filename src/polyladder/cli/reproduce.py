@@ -57,7 +57,7 @@ def reproduce(
     from polyladder.datasets.folders import VARIABLE
     from polyladder.experiments.engine import declare
     from polyladder.experiments.engine.compare import compare
-    from polyladder.experiments.engine.run import cost_left
+    from polyladder.experiments.engine.cost import cost_left
     from polyladder.experiments.engine.store import Store
     from polyladder.experiments.pages import page
     from polyladder.files.replace_file import write_atomically
@@ -77,7 +77,7 @@ def reproduce(
         for d, results in zip(declarations, stores, strict=True):
             typer.echo(f"{d.name:<{width}} {progress(d, results)}. {d.title}")
         spent = sum(seconds_spent(d, results) for d, results in zip(declarations, stores, strict=True))
-        left = sum(cost_left(d, results) for d, results in zip(declarations, stores, strict=True))
+        left = sum(cost_left(d, results.rows(d.name)) for d, results in zip(declarations, stores, strict=True))
         typer.echo(f"{'all':<{width}} took {spent / 3600:.1f} h where it was measured, about {left / 60:.0f} min left")
         return
     if not (show or markdown):
@@ -110,13 +110,13 @@ def default_store(name: str, quick: bool) -> Path:
 def progress(d: Declaration, store: Store) -> str:
     """How many splits of a table are done, how long they took, and how long the rest takes."""
     from polyladder.experiments.engine.compare import compare
-    from polyladder.experiments.engine.run import cost_left
+    from polyladder.experiments.engine.cost import cost_left
 
     lacking = {column.label: column.unavailable for column in d.columns if column.unavailable}
     found = compare(d, store.rows(d.name)).cells
     cells = [cell for (column, _), cell in found.items() if cell.values or column not in lacking]
     done, wanted = sum(len(cell.values) for cell in cells), sum(cell.wanted for cell in cells)
-    spent, left = seconds_spent(d, store) / 60, cost_left(d, store) / 60
+    spent, left = seconds_spent(d, store) / 60, cost_left(d, store.rows(d.name)) / 60
     without = "".join(f"; {label}: {said}" for label, said in lacking.items())
     return f"{done:>4} of {wanted:<4} splits done in {spent:>4.0f} min, about {left:.0f} min left{without}"
 
@@ -131,11 +131,14 @@ def run_declaration(d: Declaration, store: Store, jobs: int, threads: int) -> No
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from polyladder.experiments.engine.cost import cost_left
     from polyladder.experiments.engine.plan import Group
-    from polyladder.experiments.engine.run import cost_left, run
+    from polyladder.experiments.engine.run import run
 
     console = Console(stderr=True)
-    left = cost_left(d, store)
+    left = cost_left(d, store.rows(d.name))
+    if left:
+        console.print(f"{d.name}: {duration(left)} on one core.", soft_wrap=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("time left"), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         shown = bar.add_task(d.name, total=left)
@@ -153,6 +156,11 @@ def run_declaration(d: Declaration, store: Store, jobs: int, threads: int) -> No
         lacking = run(d, store, jobs=jobs, threads=threads, watch=watch)
     for label in lacking:
         typer.echo(f"{d.name}: {label} left out, its data are not available.", err=True)
+
+
+def duration(seconds: float) -> str:
+    """About how long, in words."""
+    return f"about {seconds / 3600:.1f} h" if seconds > 5400 else f"about {seconds / 60:.0f} min"
 
 
 def show_comparison(comparison: Comparison) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from polyladder.experiments.engine.compare import compare
 from polyladder.experiments.engine.declare import declared, names, results_folder
-from polyladder.experiments.engine.plan import choice, expected_cost, final_groups, measurement, selection_groups
+from polyladder.experiments.engine.plan import choice, final_groups, measurement, selection_groups
 from polyladder.experiments.engine.store import Store
 from tests.experiments.small import TEXT, small
 
@@ -161,16 +161,6 @@ def test_a_model_is_run_on_no_more_splits_than_it_says():
     groups = [*selection_groups(d, d.columns[0], {}), *final_groups(d, d.columns[0], {})]
     splits = {(each.model, each.split) for group in groups for each in group}
     assert splits == {("FFR", 0), ("FFR", 1), ("FFR", 2), ("FM", 0), ("FM", 1)}
-
-
-def test_the_expected_cost_falls_to_zero():
-    d = small()
-    assert expected_cost(d, d.columns[0], {}) > 0
-    done = {each.key: {"folds": [1.0]} for group in selection_groups(d, d.columns[0], {}) for each in group}
-    less = expected_cost(d, d.columns[0], done)
-    assert 0 < less < expected_cost(d, d.columns[0], {})
-    done |= {each.key: {"value": 1.0} for group in final_groups(d, d.columns[0], done) for each in group}
-    assert expected_cost(d, d.columns[0], done) == pytest.approx(0.0)
 
 
 def test_an_empty_text_takes_an_option_away_while_settings_are_compared():

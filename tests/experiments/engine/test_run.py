@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from polyladder.experiments.engine.compare import compare
+from polyladder.experiments.engine.cost import cost_left
 from polyladder.experiments.engine.declare import only
 from polyladder.experiments.engine.plan import selection_groups
-from polyladder.experiments.engine.run import cost_left, run
+from polyladder.experiments.engine.run import run
 from polyladder.experiments.engine.store import Store
 from polyladder.experiments.pages.render import markdown
 from polyladder.experiments.runners.networks import run_networks
@@ -70,7 +71,7 @@ def test_a_second_run_does_nothing(undisturbed):
     run(small(), Store(undisturbed), watch=lambda group, cost: groups.append(group))
     assert groups == []
     assert (undisturbed / "small.jsonl").read_bytes() == before
-    assert cost_left(small(), Store(undisturbed)) == pytest.approx(0.0)
+    assert cost_left(small(), Store(undisturbed).rows("small")) == pytest.approx(0.0)
 
 
 def values(folder):
@@ -114,6 +115,7 @@ def test_interrupted_it_ends_at_once_and_stores_nothing_half_trained(tmp_path, j
     command = [sys.executable, "-c", "from polyladder.cli.start import run; run()", "reproduce", str(declaration)]
     process = subprocess.Popen([*command, "--jobs", str(jobs)], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
+    assert "on one core" in process.stderr.readline()
     for _ in range(6):
         assert "diabetes/FFR" in process.stderr.readline()
     stored = (tmp_path / "results" / "small.jsonl").read_bytes()

@@ -3,8 +3,9 @@ import math
 import pytest
 
 from polyladder.experiments.engine.compare import compare
+from polyladder.experiments.engine.cost import cost_left
 from polyladder.experiments.engine.declare import declared, results_folder
-from polyladder.experiments.engine.plan import expected_cost, final_groups, measurement, selection_groups
+from polyladder.experiments.engine.plan import final_groups, measurement, selection_groups
 from polyladder.experiments.engine.searched import best, tried
 from polyladder.experiments.engine.store import Store
 from tests.experiments.small import TEXT, small
@@ -47,7 +48,7 @@ def test_a_search_never_looks_at_test_rows():
     d = small(SEARCH)
     done = {m.key: {"folds": [1.0]} for group in selection_groups(d, d.columns[0], {}) for m in group}
     assert list(final_groups(d, d.columns[0], done)) == []
-    assert expected_cost(d, d.columns[0], done) == 0
+    assert cost_left(d, done) == 0
 
 
 @pytest.mark.parametrize(("search", "table"), [("search_covtype", "table_3"), ("search_depth", "table_4")])

@@ -180,16 +180,3 @@ def mean_score(folds: list[float | None]) -> float:
     """Mean over folds; a model that ended without a finite error counts as infinitely bad."""
     values = [math.inf if value is None else value for value in folds]
     return sum(values) / len(values)
-
-
-def expected_cost(d: Declaration, column: Column, done: Mapping[str, Row]) -> float:
-    """Rough seconds of all that is left of a column, last fits included, whose settings are not known yet."""
-    selecting = sum(each.cost for group in selection_groups(d, column, done) for each in group)
-    last = 0.0
-    for model in d.models if d.compare != "settings" else ():
-        settings = d.settings(model, column)
-        for split in d.splits_of(model, column):
-            chosen = choice(d, column, model, split, done)
-            each = measurement(d, column, model, settings[0] if chosen is None else chosen, split, None)
-            last += 0.0 if chosen is not None and each.key in done else each.cost
-    return selecting + last

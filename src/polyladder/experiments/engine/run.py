@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from polyladder.experiments.engine.declare import Column, Declaration
-from polyladder.experiments.engine.plan import Group, expected_cost, final_groups, selection_groups
+from polyladder.experiments.engine.cost import pace
+from polyladder.experiments.engine.declare import Declaration
+from polyladder.experiments.engine.plan import Group, final_groups, selection_groups
 from polyladder.experiments.engine.rows import Row
 from polyladder.experiments.engine.store import Store, provenance
 from polyladder.experiments.runners.activations import run_activations
@@ -46,28 +47,19 @@ def run(d: Declaration, store: Store, *, jobs: int = 1, threads: int = 1, watch:
         Labels of the columns whose data are not available.
     """
     lacking = []
+    paces = {model.name: pace(d, model, store.rows(d.name)) for model in d.models}
     for column in d.columns:
         try:
             for groups in (selection_groups, final_groups):
                 for group, rows in executed(groups(d, column, store.rows(d.name)), jobs, threads):
                     store.append(d.name, rows)
                     if watch is not None:
-                        watch(group, sum(measurement.cost for measurement in group))
+                        watch(group, paces[group[0].model] * sum(measurement.cost for measurement in group))
         except OSError:
             if not column.unavailable:
                 raise
             lacking.append(column.label)
     return lacking
-
-
-def cost_left(d: Declaration, store: Store) -> float:
-    """Rough seconds on one core of what is missing in the store."""
-    return sum(cost_of_column(d, column, store) for column in d.columns)
-
-
-def cost_of_column(d: Declaration, column: Column, store: Store) -> float:
-    """Of one column; nothing where its data are not available."""
-    return 0.0 if column.unavailable else expected_cost(d, column, store.rows(d.name))
 
 
 def executed(groups: Iterable[Group], jobs: int, threads: int) -> Iterator[tuple[Group, list[Row]]]:

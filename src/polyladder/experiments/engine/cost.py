@@ -1,0 +1,47 @@
+"""How long what is missing takes: a rough count of the work, at the pace of what was measured before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polyladder.experiments.engine.declare import Column, Declaration, Model
+from polyladder.experiments.engine.plan import choice, measurement, selection_groups
+from polyladder.experiments.engine.rows import Row
+
+
+def cost_left(d: Declaration, done: Mapping[str, Row]) -> float:
+    """Seconds on one core of all that is missing; columns whose data may not be available are left out."""
+    paces = {model.name: pace(d, model, done) for model in d.models}
+    columns = [column for column in d.columns if not column.unavailable]
+    return sum(paces[name] * work for column in columns for name, work in expected_work(d, column, done).items())
+
+
+def pace(d: Declaration, model: Model, done: Mapping[str, Row]) -> float:
+    """What the stored fits of a model took, divided by what `Measurement.cost` counts for them; 1 if none is stored."""
+    spent = counted = 0.0
+    for column in d.columns:
+        for split in d.splits_of(model, column):
+            for setting in d.settings(model, column):
+                for selection in (d.selection, None):
+                    each = measurement(d, column, model, setting, split, selection)
+                    if seconds := done.get(each.key, {}).get("seconds"):
+                        spent += seconds
+                        counted += each.cost
+    return spent / counted if counted else 1.0
+
+
+def expected_work(d: Declaration, column: Column, done: Mapping[str, Row]) -> dict[str, float]:
+    """What `Measurement.cost` counts for all that is left of a column, by model.
+
+    Last fits are counted too, though their settings may not be known yet.
+    """
+    left = {model.name: 0.0 for model in d.models}
+    for group in selection_groups(d, column, done):
+        left[group[0].model] += sum(each.cost for each in group)
+    for model in d.models if d.compare != "settings" else ():
+        settings = d.settings(model, column)
+        for split in d.splits_of(model, column):
+            chosen = choice(d, column, model, split, done)
+            each = measurement(d, column, model, settings[0] if chosen is None else chosen, split, None)
+            left[model.name] += 0.0 if chosen is not None and each.key in done else each.cost
+    return left
