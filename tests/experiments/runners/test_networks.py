@@ -4,10 +4,19 @@ import torch
 
 from polyladder.datasets.dataset import load_dataset
 from polyladder.experiments.engine.plan import measurement
-from polyladder.experiments.runners.networks import build, predicted, prepared, run_networks, widths
-from polyladder.experiments.runners.sources import Fit
+from polyladder.experiments.runners.networks import (
+    build,
+    predicted,
+    prepared,
+    prepared_tables,
+    run_networks,
+    solve_one,
+    trained,
+    widths,
+)
+from polyladder.experiments.runners.sources import Fit, fits_of
 from polyladder.experiments.runners.tanh import TanhNetwork
-from tests.experiments.small import CLASSES, small
+from tests.experiments.small import CLASSES, TEXT, small
 
 FAMILIES = {
     "ladder": {"hidden": [3, 4]},
@@ -84,3 +93,32 @@ def test_classes_are_learned(data, model):
     assert result.value is not None
     assert result.value < 0.25
     assert result.more["rows"] == round(0.3 * len(load_dataset(data).target))
+
+
+@pytest.mark.parametrize("family", ["machine", "kernel"])
+def test_exact_solves_reach_a_lower_training_error_than_gradient_steps(family):
+    text = TEXT.replace(
+        'network = { family = "machine", order = 2, rank = 2, l2 = 1e-4 }',
+        f'network = {{ family = "{family}", order = 3, rank = 3, l2 = 1e-4, epochs = 50, solver = "SOLVER" }}',
+    )
+    errors = {}
+    for solver in ("exact", "adam"):
+        d = small(text.replace("SOLVER", solver))
+        machine = d.models[1]
+        measurements = [measurement(d, d.columns[0], machine, {}, split, None) for split in (0, 1)]
+        fits = [each for m in measurements for each in fits_of(m)]
+        tables = prepared_tables(fits, measurements[0].options)
+        net, diverged = trained(measurements, [each.name for each in fits], tables)
+        assert not any(diverged)
+        errors[solver] = [
+            float((net[i](t.x[: t.count])[:, 0] - t.y[: t.count]).square().mean())
+            for i, t in enumerate(tables.values())
+        ]
+    assert all(solved < stepped for solved, stepped in zip(errors["exact"], errors["adam"], strict=True))
+    with pytest.raises(ValueError, match="machine or kernel alone; got 'ladder'"):
+        solve_one(
+            build({"family": "ladder", "hidden": [2]}, 3, 1, torch.zeros(1), [0])[0],
+            *[torch.zeros(4, 3)] * 2,
+            "squared",
+            {"family": "ladder"},
+        )

@@ -15,13 +15,14 @@ from polyladder.experiments.engine.plan import Measurement
 from polyladder.experiments.engine.scores import Result, score
 from polyladder.experiments.runners.sources import Array, Fit, fits_of
 from polyladder.experiments.runners.tanh import TanhNetwork
-from polyladder.models.batched import BatchedModule
+from polyladder.models.batched import BatchedModule, stack
 from polyladder.models.factorization_machine import FactorizationMachine
 from polyladder.models.feedforward import Feedforward
 from polyladder.models.ladder import LPNN
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.training.gradient.train import Adam, train
 from polyladder.training.losses import Loss
+from polyladder.training.rivals.fit import fit_kernel, fit_machine
 
 CHUNK = 2**22
 """Numbers of inputs and hidden states held at once while predicting."""
@@ -147,6 +148,13 @@ def trained(
     # The folds of a measurement must not start alike; the last part of a table's name is the number of the fold.
     seeds = [measurement.seed + name[-1] for measurement, name in zip(measurements, names, strict=True)]
     net = build(options, x.shape[1], outputs, column("dropout", 0.0), seeds)
+    if options.get("solver") == "exact":
+        ranges = [slice(offset[name], offset[name] + tables[name].count) for name in names]
+        solved = [
+            solve_one(net[i], x[part], y[part], loss, measurement.options)
+            for i, (part, measurement) in enumerate(zip(ranges, measurements, strict=True))
+        ]
+        return stack(solved), [False] * len(solved)
     history = train(
         net,
         x,
@@ -167,6 +175,17 @@ def trained(
         # Half-trained networks must not be measured.
         raise KeyboardInterrupt
     return net, history.diverged.tolist()
+
+
+def solve_one(net: BatchedModule, x: Tensor, y: Tensor, loss: Loss, options: Options) -> BatchedModule:
+    """One machine or kernel network, solved by Gauss-Newton steps of the best length, at most as many as ``epochs``."""
+    if not isinstance(net, FactorizationMachine | PolynomialKernel):
+        raise ValueError(f"solver must be 'exact' for family machine or kernel alone; got {options['family']!r}.")
+    net = net.double()
+    fit = fit_machine if isinstance(net, FactorizationMachine) else fit_kernel
+    y = y if loss == "softmax" else y.double()
+    fit(net, x.double(), y, loss=loss, alpha=options.get("l2", 0.0), steps=options["epochs"])  # type: ignore[arg-type]
+    return net.float()
 
 
 def build(options: Options, inputs: int, outputs: int, dropout: Tensor, seeds: Sequence[int]) -> BatchedModule:
