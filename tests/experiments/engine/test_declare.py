@@ -66,6 +66,12 @@ def test_more_settings_keep_those_that_were_there_before():
     assert len(every.settings(model, every.columns[0])) == len(whole.settings(model, whole.columns[0])) == 4
 
 
+def test_a_model_may_search_fewer_settings_than_the_others_of_a_column():
+    d = small(TEXT.replace('name = "LPNN"', 'name = "LPNN"\ncolumns.diabetes.settings = 2'))
+    others, own = (d.settings(d.models[i], d.columns[0]) for i in (0, 2))
+    assert own == others[:2]
+
+
 def test_a_list_of_settings_is_searched_as_it_stands():
     d = small(
         TEXT.replace("grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }", "grid = [{ l2 = 1.0 }, { dropout = 0.5 }]")

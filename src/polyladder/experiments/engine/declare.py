@@ -55,10 +55,12 @@ class Model:
         runner: what fits it: one of `RUNNERS`.
         options: what the runner is told, the same for every setting.
         grid: settings to search.
-        columns: what one column overrides, by the column's label: options, a ``grid``, ``while_selecting``, ``splits``.
+        columns: what one column overrides, by the column's label: options, a ``grid``, ``while_selecting``, ``splits``,
+            ``settings``.
         while_selecting: options that differ while settings are compared; the last fit does not use them. An empty
             text takes an option away.
         splits: how many of a column's splits are run at most; 0 for a model that is only published. None for all.
+        settings: how many settings are searched; None for as many as the column says.
         polynomial: whether it takes part in the comparison of polynomial models.
         ours: whether it is a recipe of this project rather than one of the paper.
     """
@@ -70,13 +72,14 @@ class Model:
     columns: dict[str, Options]
     while_selecting: Options
     splits: int | None
+    settings: int | None
     polynomial: bool
     ours: bool
 
     def inside(self, column: str) -> Model:
         """The model as it is in a column."""
         own = dict(self.columns.get(column, {}))
-        fields = {name: own.pop(name) for name in ("grid", "while_selecting", "splits") if name in own}
+        fields = {name: own.pop(name) for name in ("grid", "while_selecting", "splits", "settings") if name in own}
         return replace(self, options={**self.options, **own}, columns={}, **fields)
 
 
@@ -184,18 +187,18 @@ class Declaration:
         return range(column.splits if most is None else min(most, column.splits))
 
     def settings(self, model: Model, column: Column) -> list[Options]:
-        """The settings to search: the column's number of them, in an order that depends on the seed alone.
+        """The settings to search: the model's or the column's number of them, in an order that depends on the seed alone.
 
         A larger number, up to all of them, adds settings to those that were searched before. Without a number, or where
         a list holds no more, all are searched in the declared order.
         """
-        grid = model.inside(column.label).grid
-        every = grid if isinstance(grid, list) else combinations(grid)
-        listed = isinstance(grid, list) and column.settings is not None and column.settings >= len(every)
-        if column.settings is None or listed:
+        own = model.inside(column.label)
+        every = own.grid if isinstance(own.grid, list) else combinations(own.grid)
+        number = column.settings if own.settings is None else own.settings
+        if number is None or (isinstance(own.grid, list) and number >= len(every)):
             return every
         order = np.random.RandomState(self.seed).permutation(len(every))
-        return [every[i] for i in order[: column.settings]]
+        return [every[i] for i in order[:number]]
 
 
 def combinations(grid: dict[str, list[Any]]) -> list[Options]:
@@ -311,6 +314,7 @@ def read_model(fields: dict[str, Any]) -> Model:
         columns=fields.get("columns", {}),
         while_selecting=fields.get("while_selecting", {}),
         splits=splits,
+        settings=fields.get("settings"),
         polynomial=fields.get("polynomial", False),
         ours=fields.get("ours", False),
     )
