@@ -9,7 +9,7 @@ from tests.experiments.small import TEXT, small
 
 PAPER = ["table_1", "table_2", "table_3", "table_4", "table_5", "figure_1", "figure_2"]
 CLAIMS = ["claim_bounds", "claim_nesting", "claim_stability"]
-SEARCHES = ["learning_rates", "search_covtype", "search_depth", "search_epochs"]
+SEARCHES = ["learning_rates", "search_covtype", "search_depth", "search_epochs", "search_skin"]
 
 
 def test_every_table_and_figure_of_the_paper_is_declared():

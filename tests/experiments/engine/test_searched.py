@@ -51,7 +51,15 @@ def test_a_search_never_looks_at_test_rows():
     assert cost_left(d, done) == 0
 
 
-@pytest.mark.parametrize(("search", "table"), [("search_covtype", "table_3"), ("search_depth", "table_4")])
+@pytest.mark.parametrize(
+    ("search", "table"),
+    [
+        ("search_covtype", "table_3"),
+        ("search_depth", "table_4"),
+        ("search_epochs", "table_2"),
+        ("search_skin", "table_3"),
+    ],
+)
 def test_tables_use_what_their_searches_chose(search, table):
     s, d = declared(search), declared(table)
     rows = Store(results_folder(search)).rows(search)

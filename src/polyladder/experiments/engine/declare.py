@@ -187,7 +187,7 @@ class Declaration:
         return range(column.splits if most is None else min(most, column.splits))
 
     def settings(self, model: Model, column: Column) -> list[Options]:
-        """The settings to search: the model's or the column's number of them, in an order that depends on the seed alone.
+        """The settings to search, as many as model or column say, in an order that depends on the seed alone.
 
         A larger number, up to all of them, adds settings to those that were searched before. Without a number, or where
         a list holds no more, all are searched in the declared order.
