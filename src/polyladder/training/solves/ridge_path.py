@@ -17,9 +17,9 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.solves.stages import Stage, fit_in_stages
 
 OWN_SHARE = 1 / 8
-"""Part of the sweeps of the last stage, rounded up, that are made with the given ridge weight: one of seven. Estimated
-ridge weights overfit less on the way, so that held-out errors at the best ridge weight are, within a percent on average,
-those of fits that have it from the first sweep on; two or three of seven did not bring them closer."""
+"""Part of the sweeps of the last stage, rounded up, that are made with the given ridge weight: one of seven. Held-out
+errors at the best ridge weight are then, on average, those of fits that have it from the first sweep on; two or three of
+seven did not bring them closer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,7 @@ def fit_ridge_path(
     """Fit ladders that may start alike, with ridge weights of their own in the last sweeps.
 
     The first sweeps estimate their ridge weights, as ``alpha="auto"`` does. Ladders with equal starts make them once.
+    From the first sweep with the given weight on, the objective with that weight does not rise.
 
     Args:
         start: batch of ladders. Batch shape (B,).
@@ -59,17 +60,20 @@ def fit_ridge_path(
         first, begins = different(start)
         common, losses = fit_in_stages(start[first], x, y, beginning, **options)
         polynomial, sweeps = common[begins], losses.isfinite().sum(-1)[begins]
-    polynomial, losses = fit_in_stages(polynomial, x, y, (end,), alpha=alpha, **options)
+    polynomial, losses = fit_in_stages(polynomial, x, y, end, alpha=alpha, **options)
     return RidgePath(polynomial, losses, sweeps + losses.isfinite().sum(-1))
 
 
-def divided(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], Stage]:
-    """The stages that do not depend on the ridge weight, and the last one, which does."""
+def divided(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
+    """The stages that do not depend on the ridge weight, and those that do.
+
+    Stages for ladders with little noise belong to the second: there, how far a ladder gets depends on its ridge weight.
+    """
     last = max(i for i, stage in enumerate(stages) if stage.noise_below == math.inf)
     sweeps = stages[last].sweeps
     own = math.ceil(OWN_SHARE * sweeps)
     rest = (replace(stages[last], sweeps=sweeps - own),) if own < sweeps else ()
-    return (*stages[:last], *rest, *stages[last + 1 :]), replace(stages[last], sweeps=own)
+    return (*stages[:last], *rest), (replace(stages[last], sweeps=own), *stages[last + 1 :])
 
 
 def different(ladders: LadderPolynomial) -> tuple[Tensor, Tensor]:
