@@ -1,9 +1,10 @@
 """How much faster is a whole grid as few programs than scikit-learn's GridSearchCV over the same estimator?
 
 Two grids on concrete, split 0: Adam (20 settings x 5 folds of 50-50-50 networks) and block solves (10 ridge weights x 5
-folds, width 10, 3 layers). Scores must agree. Both searches run in this process, in turn and on equal threads, several times; the
-shortest time of each counts. The figures are appended to results/grid_search.jsonl.
-Run: python benchmarks/grid_search.py [--threads 1] [--epochs 40] [--repeats 3]   (POLYLADDER_DATA names the data folder)
+folds, width 10, 3 layers). Scores must agree. Both searches run in this process, in turn and on equal threads, several
+times; the shortest time of each counts. The figures are appended to results/grid_search.jsonl.
+Run: python benchmarks/grid_search.py [--threads 1] [--epochs 40] [--repeats 3]
+(POLYLADDER_DATA names the data folder)
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from polyladder.training.solves.stages import Stage, fit_in_stages
 
 OWN_SHARE = 1 / 8
 """Part of the sweeps of the last stage, rounded up, that are made with the given ridge weight: one of seven. Held-out
-errors at the best ridge weight are then, on average, those of fits that have it from the first sweep on; two or three of
-seven did not bring them closer."""
+errors at the best ridge weight are then, on average, those of fits that have it from the first sweep on; two or three
+of seven did not bring them closer."""
 
 
 @dataclass(frozen=True, eq=False)
