@@ -79,6 +79,6 @@ def divided(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], tuple[Stage, 
 def different(ladders: LadderPolynomial) -> tuple[Tensor, Tensor]:
     """Positions of ladders (B,) no two of which are equal, (S,), and for each ladder which of those it equals, (B,)."""
     weights = torch.cat([t.flatten(1) for t in ladders.tensors().values()], 1)
-    distinct, equal = weights.unique(dim=0, return_inverse=True)
+    distinct, equal = torch.unique(weights, dim=0, return_inverse=True)
     first = equal.new_empty(len(distinct)).index_copy_(0, equal, torch.arange(len(equal), device=equal.device))
     return first, equal
