@@ -112,10 +112,12 @@ def test_defaults_of_size() -> None:
     assert (adam.order_, len(adam.members_), adam.members_.hidden) == (4, 1, (128,) * 3)
 
 
-def test_loss_curve_has_one_entry_an_iteration() -> None:
+def test_loss_curve_has_one_entry_for_each_sweep_with_the_given_ridge_weight() -> None:
     X, y = rows()
-    model = LPNNRegressor(**{**TINY, "alpha": 1e-3, "tol": 0.0}).fit(X, y)
-    assert model.n_iter_ == len(model.loss_curve_) == 5
+    estimated = LPNNRegressor(**{**TINY, "tol": 0.0}).fit(X, y)
+    assert estimated.n_iter_ == len(estimated.loss_curve_) == 5
+    model = LPNNRegressor(**{**TINY, "alpha": 1e-3, "tol": 0.0, "max_iter": 40}).fit(X, y)
+    assert (model.n_iter_, len(model.loss_curve_)) == (40, 5)
     assert all(after <= before + 1e-12 for before, after in zip(model.loss_curve_, model.loss_curve_[1:], strict=False))
     # The last entry is what the docstring says: mean squared error in standard units plus the ridge on all weights.
     member = LPNNRegressor(**{**TINY, "alpha": 1e-3, "tol": 0.0, "n_estimators": 1}).fit(X, y)
@@ -328,8 +330,11 @@ def test_warm_start_continues(parameters: Any) -> None:
 def test_block_solves_in_two_halves_are_block_solves() -> None:
     X, y = rows()
     parameters = {**TINY, "alpha": 1e-3, "tol": 0.0, "warm_start": True}
-    halves = LPNNRegressor(**{**parameters, "max_iter": 3}).fit(X, y).fit(X, y)
-    whole = LPNNRegressor(**{**parameters, "max_iter": 6}).fit(X, y)
+    begun = LPNNRegressor(**{**parameters, "max_iter": 4}).fit(X, y)
+    # What goes on from a fit is made with the given ridge weight from its first sweep on.
+    halves = copy.deepcopy(begun).set_params(max_iter=3).fit(X, y).fit(X, y)
+    whole = copy.deepcopy(begun).set_params(max_iter=6).fit(X, y)
+    assert len(halves.loss_curve_) == 3
     np.testing.assert_allclose(halves.predict(X), whole.predict(X), rtol=1e-6, atol=1e-6)
 
 

@@ -105,7 +105,7 @@ class EnsembleEstimator(TableEstimator):
         self._keep([[part[i].model for i in good] for part in parts], good)
         self.solver_ = opened.plans[0].solver
         self.loss_curve_ = parts[0][good[0]].curve
-        self.n_iter_ = max(len(part[i].curve) for part in parts for i in good)
+        self.n_iter_ = max(part[i].iterations for part in parts for i in good)
 
     def _complete(self, opened: Opened) -> None:
         """Learn what a model that is kept has beyond predictions; grid search leaves it out."""

@@ -377,7 +377,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         "alternating" solves one block of weights after another exactly; "adam" takes gradient steps on mini-batches.
         "auto" takes the first on dense rows wherever it fits into ``max_seconds``.
     alpha : float >= 0 or "auto", default="auto"
-        Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes.
+        Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes. Block solves begin so in any case:
+        a given weight belongs to the last eighth of the sweeps, at least one, to the further sweeps where there is
+        little noise, and to all sweeps of a warm start. Fits that differ in it alone thus begin as one.
     n_estimators : int or "auto", default="auto"
         Ladders to average. "auto" is 8 for block solves, 4 from 4,000 rows on, and 1 for Adam.
     features : {"auto", "standard", "quantile", "yeo-johnson", "piecewise"}, default="auto"
@@ -424,9 +426,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     selection_ : Selection
         With ``order="auto"``: the candidates, their errors on rows left out, and their weights.
     loss_curve_ : list of float
-        Regularized loss after each sweep, or training loss after each epoch, of the first ladder.
+        Regularized loss after each sweep (with a given ``alpha``, after those that are made with it), or training loss
+        after each epoch, of the first ladder.
     n_iter_ : int
-        Length of the longest loss curve.
+        Sweeps or epochs, of the ladder that took most.
     features_ : Features
         The transformer in front of the polynomial.
     n_features_in_ : int

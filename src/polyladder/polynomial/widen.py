@@ -29,6 +29,8 @@ def widen(polynomials: Iterable[LadderPolynomial]) -> LadderPolynomial:
             f"widen must be given ladders of equal inputs, outputs and batch_shape; got {sorted(shapes)} "
             "as (inputs, outputs, batch_shape)."
         )
+    if len(members) == 1:
+        return members[0]
     depth = max(len(p.W) for p in members)
     members = [lengthen(p, depth) for p in members]
     layers = list(zip(*(p.layers() for p in members), strict=True))

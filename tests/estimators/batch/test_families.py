@@ -53,8 +53,9 @@ def test_exact_solves_lower_the_loss_of_every_model(family: Family) -> None:
     x = rows(40, 5)
     y = x[:, :1] * x[:, 1:2] + x[:, 2:3]
     start = family.start(5, 1, [3, 7])
-    models, curves = family.solve(start, x, y, 4, loss="squared", alpha=1e-3, tolerance=0.0)
+    models, curves, iterations = family.solve(start, x, y, 4, loss="squared", alpha=1e-3, tolerance=0.0)
     assert len(models) == len(curves) == 2
+    assert all(1 <= n <= 4 for n in iterations.tolist())
     for model, curve in zip(models, curves, strict=True):
         first, last = curve[0].item(), curve[curve.isfinite()][-1].item()
         assert last <= first * (1 + 1e-12)

@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
 from polyladder.estimators.batch import fitting, together
+from polyladder.training.solves import ridge_path
 
 N = 60
 EXACT = LPNNRegressor(order=3, width=3, n_estimators=1, max_iter=4, random_state=0)
@@ -101,6 +102,44 @@ def test_classification(estimator: Any, classes: int) -> None:
     assert_same(theirs, ours)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-6, atol=1e-6)
     np.testing.assert_array_equal(ours.classes_, np.arange(classes))
+
+
+PATH = {"alpha": [1e-6, 1e-4, 1e-2, 1.0]}
+
+
+@pytest.mark.parametrize("classes", [0, 2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_path_of_ridge_weights(classes: int, weighted: bool) -> None:
+    """Several seeds, the usual sweeps; weights are fractions, so that they are no repetitions."""
+    X, y = table(classes)
+    model = clone(EXACT_CLASSES if classes else EXACT).set_params(n_estimators=2, max_iter="auto")
+    weight = {"sample_weight": np.random.default_rng(1).uniform(0.2, 2.0, N)} if weighted else {}
+    theirs, ours = both(model, PATH, X, y, fit=weight, cv=2, scoring="neg_log_loss" if classes else None)
+    assert_same(theirs, ours, tolerance=1e-5)
+    assert len(set(theirs.cv_results_["mean_test_score"])) == 4
+
+
+def test_a_path_makes_its_first_sweeps_once_per_fold_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int]] = []
+
+    def counted(start: Any, x: Any, y: Any, stages: Any, **options: Any) -> Any:
+        made.append((len(start), stages[0].sweeps))
+        return fit_in_stages(start, x, y, stages, **options)
+
+    fit_in_stages = ridge_path.fit_in_stages
+    monkeypatch.setattr(ridge_path, "fit_in_stages", counted)
+    monkeypatch.setattr(fitting.torch, "get_num_threads", lambda: 1)
+    model = clone(EXACT).set_params(n_estimators=2, max_iter=8)
+    BatchedGridSearchCV(model, PATH, cv=2, refit=False).fit(*table())
+    assert made == [(2, 7), (8, 1)] * 2
+
+
+def test_a_setting_does_not_depend_on_the_other_ridge_weights() -> None:
+    scores = [
+        BatchedGridSearchCV(EXACT, {"alpha": alphas}, cv=2, refit=False).fit(*table()).cv_results_["mean_test_score"][0]
+        for alphas in ([1e-3], [1e-3, 10.0], [1e-3, 1e-6, 1e-3, 0.0])
+    ]
+    np.testing.assert_allclose(scores, scores[0], rtol=1e-7)
 
 
 def test_tables_beyond_double_precision() -> None:

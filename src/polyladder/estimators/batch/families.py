@@ -17,7 +17,9 @@ from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.training.rivals.fit import fit_kernel, fit_machine
-from polyladder.training.solves.alternating import random_start
+from polyladder.training.solves.alternating import EXACT_SWEEPS, random_start
+from polyladder.training.solves.ridge import Alpha
+from polyladder.training.solves.ridge_path import fit_ridge_path
 from polyladder.training.solves.stages import RELAXATION, Stage, fit_in_stages
 
 
@@ -27,6 +29,21 @@ class Sizes(NamedTuple):
     weights: int
     gradient: int
     solves: int
+
+
+class Solved(NamedTuple):
+    """Models that were fitted by exact solves.
+
+    Attributes:
+        models: one for each start.
+        losses: regularized, with the ridge weights of the model, after each iteration with those; NaN after a model's
+            last one. Shape (models, iterations).
+        iterations: how many each model made in all. Shape (models,).
+    """
+
+    models: list[Any]
+    losses: Tensor
+    iterations: Tensor
 
 
 class Family(Protocol):
@@ -43,12 +60,8 @@ class Family(Protocol):
     def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
         """Random models to be solved exactly, one per seed, in float64."""
 
-    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
-        """Fit models by exact solves; options as those of `fit_alternating`.
-
-        Returns:
-            The models, and their regularized losses after each iteration. Shape (models, iterations).
-        """
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
+        """Fit models by exact solves; options as those of `fit_alternating`."""
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """How many numbers a model holds."""
@@ -84,11 +97,38 @@ class Ladders:
         """Random ladders."""
         return random_start(inputs, self.hidden, outputs, list(seeds), len(seeds))
 
-    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
-        """Fit ladders block by block."""
-        stages = options.pop("stages", ()) or (Stage(1.0, iterations),)
-        polynomial, losses = fit_in_stages(start, x, y, stages, relaxation=RELAXATION, **options)
-        return list(polynomial), losses
+    def solve(
+        self,
+        start: Any,
+        x: Tensor,
+        y: Tensor,
+        iterations: int,
+        *,
+        alpha: Alpha = "auto",
+        stages: tuple[Stage, ...] = (),
+        goes_on: bool = False,
+        **options: Any,
+    ) -> Solved:
+        """Fit ladders block by block.
+
+        Args:
+            start: batch of ladders.
+            x: inputs.
+            y: targets.
+            iterations: sweeps on all rows, unless there are stages.
+            alpha: ridge weights. Given ones belong to the last sweeps alone (`fit_ridge_path`) ...
+            stages: see `fit_in_stages`.
+            goes_on: ... unless the ladders start where a fit has ended; then all sweeps are made with them.
+            options: others of `fit_in_stages`.
+        """
+        stages = stages or (Stage(1.0, iterations),)
+        options |= {"relaxation": RELAXATION}
+        if isinstance(alpha, Tensor) and not goes_on:
+            path = fit_ridge_path(start, x, y, stages, alpha=alpha, **options)
+            return Solved(list(path.polynomial), path.losses, path.sweeps)
+        exact_sweeps = 0 if goes_on else EXACT_SWEEPS
+        polynomial, losses = fit_in_stages(start, x, y, stages, alpha=alpha, exact_sweeps=exact_sweeps, **options)
+        return solved(list(polynomial), losses)
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """Weights, and states of each row; a solve also holds four widths for each output."""
@@ -124,7 +164,7 @@ class Networks:
         """Refuse: gradient steps alone train them."""
         raise NotImplementedError("Feed-forward networks have no exact solves.")
 
-    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
         """Refuse, for the same reason."""
         raise NotImplementedError("Feed-forward networks have no exact solves.")
 
@@ -156,10 +196,10 @@ class Machines:
         """Random machines."""
         return self.build(inputs, outputs, seeds, torch.zeros(len(seeds)), torch.float64)
 
-    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
         """Fit machines in place."""
         fit = fit_machine(start, x, y, steps=iterations, **options)
-        return modules(start), fit.training_loss
+        return solved(modules(start), fit.training_loss)
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """Weights, and numbers of each row."""
@@ -192,15 +232,20 @@ class Kernels:
         """Random networks."""
         return self.build(inputs, outputs, seeds, torch.zeros(len(seeds)), torch.float64)
 
-    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> tuple[list[Any], Tensor]:
+    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
         """Fit networks in place."""
         fit = fit_kernel(start, x, y, steps=iterations, **options)
-        return modules(start), fit.training_loss
+        return solved(modules(start), fit.training_loss)
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """Weights, and numbers of each row."""
         states = 3 * self.rank + (self.degree + 2) * outputs + inputs
         return Sizes(self.rank * (inputs + outputs), states, states)
+
+
+def solved(models: list[Any], losses: Tensor) -> Solved:
+    """Models all of whose iterations are in their losses."""
+    return Solved(models, losses, losses.isfinite().sum(-1))
 
 
 def modules(net: BatchedModule) -> list[Any]:

@@ -41,12 +41,14 @@ class Fitted:
     Attributes:
         model: over the transformed features, in standardized target units: a `LadderPolynomial`, or a module in float64
             of another family.
-        curve: its losses.
+        curve: its losses; of block solves with a given ridge weight, those after sweeps with that one.
+        iterations: how many it made in all.
         diverged: whether it did.
     """
 
     model: Any
     curve: list[float]
+    iterations: int
     diverged: bool = False
 
 
@@ -68,6 +70,9 @@ def fit_jobs(jobs: Sequence[Job], progress: Progress) -> list[Fitted]:
         threads = elsewhere or torch.get_num_threads()
         whole = len(groups) - len(groups) % threads
         for g, members in enumerate(groups.values()):
+            if jobs[members[0]].plan.solver == "alternating":
+                # Those of one seed, which may begin as one, stay together where the group is divided.
+                members.sort(key=lambda i: jobs[i].plan.seed)
             size = models_at_once([jobs[i] for i in members], 1 if g < whole else threads)
             for k in range(0, len(members), size):
                 part = members[k : k + size]
@@ -152,7 +157,7 @@ def solve_exactly(group: Sequence[Job], progress: Progress) -> list[Fitted]:
     first, alphas = plans[0], [plan.alpha for plan in plans]
     starts = [job.start for job in group if job.start is not None]
     start = stack(starts) if starts else first.family.start(rows.z.shape[1], rows.outputs, [p.seed for p in plans])
-    models, losses = first.family.solve(
+    found = first.family.solve(
         start,
         rows.z,
         rows.y,
@@ -163,9 +168,10 @@ def solve_exactly(group: Sequence[Job], progress: Progress) -> list[Fitted]:
         tolerance=first.tolerance,
         progress=lambda _, objective: progress.step(len(plans), objective),
         **({"stages": first.stages} if first.stages else {}),
-        **({"exact_sweeps": 0} if starts else {}),
+        **({"goes_on": True} if starts else {}),
     )
-    return [Fitted(model, finite(curve)) for model, curve in zip(models, losses, strict=True)]
+    each = zip(found.models, found.losses, found.iterations.tolist(), strict=True)
+    return [Fitted(model, finite(curve), iterations) for model, curve, iterations in each]
 
 
 def train_by_gradient(group: Sequence[Job], progress: Progress) -> list[Fitted]:
@@ -186,8 +192,8 @@ def train_by_gradient(group: Sequence[Job], progress: Progress) -> list[Fitted]:
         progress=lambda _, *losses: progress.step(len(plans), losses[0]),
     )
     models, diverged = plans[0].family.trained(net), history.diverged.tolist()
-    each = zip(models, history.training_loss, diverged, strict=True)
-    return [Fitted(model, finite(curve), bad) for model, curve, bad in each]
+    each = zip(models, map(finite, history.training_loss), diverged, strict=True)
+    return [Fitted(model, curve, len(curve), bad) for model, curve, bad in each]
 
 
 @dataclass(frozen=True, eq=False)

@@ -207,9 +207,11 @@ def normal_equations(
     q = h.shape[-2]
     P, Q = k * (k + 1) // 2, q * (q + 1) // 2
     dtype = g.dtype if precision is None else precision
-    table, moment = g.new_zeros(B, P, Q, dtype=dtype), g.new_zeros(B, k, q)
+    # Where h is shared, its few pairs stand in front: a product is faster with its long side last.
+    shared = h.dim() == 2
+    table, moment = g.new_zeros((Q, B * P) if shared else (B, P, Q), dtype=dtype), g.new_zeros(B, k, q)
     rooms: dict[int, tuple[Tensor, Tensor]] = {}
-    for rows in chunks(n, B * P + (Q if h.dim() == 2 else B * Q)):
+    for rows in chunks(n, B * P + (Q if shared else B * Q)):
         left, right = g[..., rows], h[..., rows]
         size = right.shape[-1]
         if size not in rooms:  # written over by every chunk: fresh memory costs as much as the products themselves
@@ -218,12 +220,14 @@ def normal_equations(
         products, doubles = rooms[size]
         doubles = pairs(right.to(dtype), doubles) if ready is None else ready[:, rows]
         summed_pairs(left, weight[:, None, rows].sqrt(), products)
-        if h.dim() == 2:
-            table.view(B * P, Q).addmm_(products.view(B * P, size), doubles.mT)
+        if shared:
+            table.addmm_(doubles, products.view(B * P, size).mT)
         else:
             table.baddbmm_(products, doubles.mT)
         wanted = response[..., rows] * weight[:, None, rows]
         moment += (left[:, 0] * wanted if m == 1 else (left * wanted.unsqueeze(2)).sum(1)) @ right.mT
+    if shared:
+        table = table.view(Q, B, P).permute(1, 2, 0).contiguous()
     scale = total.reshape(-1, 1, 1)
     table /= scale
     positions = gram_positions(k, q).to(table.device).expand(B, -1)
