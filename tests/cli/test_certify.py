@@ -51,6 +51,7 @@ def test_classes_that_stay(files: Path) -> None:
     assert "true" in {line["stays"] for line in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "rows"), [("numbers", "rows"), ("classes", "labels")])
 def test_the_plot(files: Path, tmp_path: Path, model: str, rows: str) -> None:
     place = tmp_path / "plot.png"
@@ -60,6 +61,7 @@ def test_the_plot(files: Path, tmp_path: Path, model: str, rows: str) -> None:
     assert said.startswith("--plot needs rows with the target")
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_run(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As they stand, with files and columns of this table."""
     from tests.cli.examples import examples_of

@@ -127,6 +127,7 @@ def table(tmp_path: Path) -> Path:
     return write_quoted(tmp_path / "shop.csv", shop())
 
 
+@pytest.mark.slow
 def test_a_row_is_explained(table: Path) -> None:
     path = table.parent / "m.ladder"
     run("fit", table, "-t", "y", "-o", path, "--time-budget", 0, "--drop", "kind")

@@ -18,6 +18,7 @@ def table(tmp_path: Path, small_models: None, monkeypatch: pytest.MonkeyPatch) -
     return write(tmp_path / "t.csv", small_table())
 
 
+@pytest.mark.slow
 def test_what_is_replaced_is_said(table: Path) -> None:
     first = run("fit", table, *FIT, "--report").stdout
     assert "Saved to t.ladder (" in first
@@ -69,6 +70,7 @@ def test_a_page_that_fails_leaves_the_old_one(table: Path, monkeypatch: pytest.M
     assert page.read_text() == "the old page"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "said"),
     [
@@ -90,6 +92,7 @@ def test_a_selection_is_said_in_a_sentence(table: Path) -> None:
     assert load("t.ladder").card_["selection"]["sentence"] in shown
 
 
+@pytest.mark.slow
 def test_adam_claims_no_estimated_ridge(table: Path) -> None:
     shown = " ".join(run("fit", table, *FIT, "--solver", "adam").stdout.split())
     assert "L2 weight 1e-06" in shown

@@ -9,6 +9,7 @@ from tests.ladders import random_ladder, rows
 NUMBERS = ("numbers", "gaps and categories", "two outputs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["numbers", "gaps and categories", "two outputs", "three classes", "machine", "kernel"]
 )
@@ -29,6 +30,7 @@ def test_decrypted_answers_are_the_estimators(name):
     assert np.abs(found - answers).max() <= max(made.bound.max(), 1e-12)
 
 
+@pytest.mark.slow
 def test_a_piecewise_model_and_several_blocks():
     model, frame, answers = case("piecewise")
     made = encrypt(model, tolerance=0.05)

@@ -134,6 +134,7 @@ def test_chunks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_relevance_switches_off_an_input_that_does_not_matter() -> None:
     x, y = wavy(150)
     x = torch.cat([x, rows(150, 2, seed=77)], 1)

@@ -24,6 +24,7 @@ def parted(size, *tensors):
     return LocalPartitions(list(zip(*(t.split(size) for t in tensors), strict=True)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "m", "hidden", "relevance"),
     [
