@@ -220,6 +220,7 @@ def normal_equations(
     P, Q = k * (k + 1) // 2, q * (q + 1) // 2
     dtype = g.dtype if precision is None else precision
     table, moment = g.new_zeros(B, P, Q, dtype=dtype), g.new_zeros(B, k, q)
+    scale = total.reshape(-1, 1, 1)
     rooms: dict[int, tuple[Tensor, Tensor]] = {}
     for rows in chunks(n, B * P + (Q if h.dim() == 2 else B * Q)):
         left, right = g[..., rows], h[..., rows]
@@ -229,15 +230,13 @@ def normal_equations(
             rooms[size] = (table.new_empty(B, P, size), doubles)
         products, doubles = rooms[size]
         doubles = pairs(right.to(dtype), doubles) if ready is None else ready[:, rows]
-        summed_pairs(left, weight[:, None, rows].sqrt(), products)
+        summed_pairs(left, (weight[:, None, rows] / scale).sqrt(), products)
         if h.dim() == 2:
             table.view(B * P, Q).addmm_(products.view(B * P, size), doubles.mT)
         else:
             table.baddbmm_(products, doubles.mT)
         wanted = response[..., rows] * weight[:, None, rows]
         moment += (left[:, 0] * wanted if m == 1 else (left * wanted.unsqueeze(2)).sum(1)) @ right.mT
-    scale = total.reshape(-1, 1, 1)
-    table /= scale
     positions = gram_positions(k, q).to(table.device).expand(B, -1)
     gram = table.flatten(1).gather(1, positions).reshape(B, k * q, k * q).to(g.dtype)
     return NormalEquations(gram, moment.reshape(B, k * q, 1) / scale)

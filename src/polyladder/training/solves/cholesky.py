@@ -30,11 +30,14 @@ def solve_ridge(
     damped = penalty
     if rounding:
         damped = penalty + rounding * equations.gram.diagonal(dim1=-2, dim2=-1)
-    upper = cholesky(equations.gram, damped).mT
-    step = torch.cholesky_solve(torch.addcmul(equations.moment, penalty.unsqueeze(2), old, value=-1), upper, upper=True)
+    lower = cholesky(equations.gram, damped)
+    gradient = torch.addcmul(equations.moment, penalty.unsqueeze(2), old, value=-1)
+    # Two triangular solves copy less than one by the factor.
+    half = torch.linalg.solve_triangular(lower, gradient, upper=False)
+    step = torch.linalg.solve_triangular(lower.mT, half, upper=True)
     if not estimating:
         return step, penalty.new_zeros(len(penalty))
-    inverse_diagonal = torch.cholesky_inverse(upper, upper=True).diagonal(dim1=-2, dim2=-1)
+    inverse_diagonal = torch.cholesky_inverse(lower.mT, upper=True).diagonal(dim1=-2, dim2=-1)
     return step, (1 - damped * inverse_diagonal).sum(-1) * old.shape[-1]
 
 
