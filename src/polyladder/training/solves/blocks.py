@@ -185,7 +185,7 @@ def pairs(h: Tensor, out: Tensor | None = None) -> Tensor:
     around = torch.cat([h, h[..., :half, :]], -2)
     *steps, row, one = around.stride()
     windows = around.as_strided((*batch, whole, k, n), (*steps, row, row, one))
-    torch.mul(h.unsqueeze(-3), windows, out=out[..., : whole * k, :].unflatten(-2, (whole, k)))
+    torch.mul(h.unsqueeze(-3), windows, out=out[..., : whole * k, :].view(*batch, whole, k, n))
     if whole == half:
         torch.mul(h[..., :half, :], h[..., half:, :], out=out[..., whole * k :, :])
     return out
