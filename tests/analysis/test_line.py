@@ -246,6 +246,7 @@ def test_coefficients_have_gradients() -> None:
     assert torch.autograd.gradcheck(coefficients, (point, direction, *weights.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 7, 11])
 def test_roots_equal_exact_isolation(order: int) -> None:
     p = random_ladder(d=3, hidden=[4] * (order - 1), m=3, seed=order)

@@ -150,6 +150,7 @@ def test_overflow_is_infinite_and_zero_is_zero() -> None:
         assert lipschitz_bound(p.map(torch.zeros_like), 1.0, method=method) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_derivative_with_respect_to_a_weight(method) -> None:
     p, center = random_ladder(3, (4, 5), 2), rows(1, 3)[0]

@@ -32,6 +32,7 @@ def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.slow
 def test_ranges_of_numbers(files: Path) -> None:
     lines = read(run("certify", files / "numbers.ladder", files / "bare.csv", "-r", "a=0.3", "-r", "c=0.1").stdout)
     X, _ = mixed_table()

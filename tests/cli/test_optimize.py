@@ -11,6 +11,7 @@ from tests.cli.tables import run, sentence
 from tests.cli.test_certify import files  # noqa: F401  the fixture
 
 
+@pytest.mark.slow
 def test_the_best_row_is_predicted_as_said(files: Path) -> None:  # noqa: F811
     path = files / "numbers.ladder"
     found = json.loads(run("optimize", path, "--maximize", "-b", "a=-1:1", "--fix", "k=y", "--json").stdout)

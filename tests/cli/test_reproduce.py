@@ -29,6 +29,7 @@ def called(*arguments):
     return result
 
 
+@pytest.mark.slow
 def test_a_table_is_run_shown_and_written(declaration, tmp_path):
     store = tmp_path / "store"
     first = called(declaration, "--store", store, "--only", "diabetes/LPNN", "--html", tmp_path / "page.html")

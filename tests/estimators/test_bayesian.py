@@ -31,6 +31,7 @@ def test_intervals_hold_what_they_promise(friedman: Fitted) -> None:
     assert (wide[1] > high).all()
 
 
+@pytest.mark.slow
 def test_predictions_are_good(friedman: Fitted) -> None:
     model, X, y = friedman
     assert model.score(X, y) > 0.9

@@ -34,6 +34,7 @@ def test_batches_as_in_memory_whatever_their_size():
     assert large.target_.mean.item() == pytest.approx(y.mean())
 
 
+@pytest.mark.slow
 def test_frames_with_categories_missing_numbers_and_classes(tmp_path):
     X, y = rows(1500)
     frame = pd.DataFrame(X).add_prefix("c")

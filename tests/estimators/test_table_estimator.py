@@ -84,6 +84,7 @@ def test_a_prediction_that_is_no_number_names_its_row() -> None:
         model.predict(np.array([X[0], np.full(3, 1e200), np.full(3, 1e200)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("Model", [LPNNRegressor, FeedforwardRegressor])
 def test_predictions_have_the_shape_of_the_target(Model: Any) -> None:
     X, y = rows(30)

@@ -82,6 +82,7 @@ def test_many_inputs_have_strengths_too() -> None:
     assert found.pairs[0][:2] == (7, 300)
 
 
+@pytest.mark.slow
 def test_a_straight_fit_is_called_so() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))

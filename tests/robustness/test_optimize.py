@@ -24,6 +24,7 @@ def test_an_evolution_finds_nothing_beyond_the_bound(seed: int) -> None:
         assert (found.x.abs() <= 1).all()
 
 
+@pytest.mark.slow
 def test_a_known_minimum_inside() -> None:
     """(x - 0.3)^4 + (y + 0.2)^4: a flat valley around one point."""
     p = from_polynomial_kernel(

@@ -145,6 +145,7 @@ def test_encodings_are_found_whatever_the_block(block: int, tmp_path: Path) -> N
         assert file.whole().rows() == [("1", "é"), ("2", "€")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "said"),
     [

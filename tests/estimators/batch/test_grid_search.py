@@ -256,6 +256,7 @@ def test_sample_weight(estimator: Any, weight: Any) -> None:
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_fold_whose_weights_are_whole_beside_one_whose_are_not() -> None:
     weight = np.where(np.arange(N) < 30, 2.0, 0.5)
     folds = [(np.arange(30), np.arange(30, N)), (np.arange(30, N), np.arange(30))]
@@ -304,6 +305,7 @@ def test_equal_features_are_fitted_once_a_fold(monkeypatch: pytest.MonkeyPatch) 
     assert tables == [6]
 
 
+@pytest.mark.slow
 def test_random_state_may_be_left_open() -> None:
     search = BatchedGridSearchCV(clone(EXACT).set_params(random_state=None), GRID, cv=2).fit(*table())
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -341,6 +343,7 @@ def test_steps_before_the_ladder_are_fitted_once_a_fold() -> None:
     assert fits == [40, 40, 40]
 
 
+@pytest.mark.slow
 def test_weights_reach_the_ladder_of_a_pipeline() -> None:
     pipeline = Pipeline([("scale", StandardScaler()), ("ladder", EXACT)])
     fit = {"ladder__sample_weight": np.linspace(0.1, 2.0, N)}
@@ -366,6 +369,7 @@ def test_frames_with_categories(frame: Any) -> None:
     assert ours.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_a_search_can_be_pickled_and_does_not_carry_its_folds() -> None:
     X, y = table()
     search = BatchedGridSearchCV(EXACT, {"alpha": list(np.logspace(-4, 1, 20))}, cv=2).fit(X, y)

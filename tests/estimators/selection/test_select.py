@@ -88,6 +88,7 @@ def test_classes_are_not_worse_than_by_logistic_regression() -> None:
     np.testing.assert_allclose(z, model.predict_proba(X), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_labels_without_reason_are_left_to_a_constant() -> None:
     X, y = RNG.normal(size=(120, 5)), RNG.random(120) < 0.2
     model = LPNNClassifier(effort="low", random_state=0).fit(X, y)

@@ -97,6 +97,7 @@ def test_refusals():
         fit_partitions(random_start(6, (700,), 1, [0], 1), LocalPartitions([(x, y)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_same_predictions_as_in_memory_in_double_precision_of_many_rows(loss):
     x, y, m = data(5000, loss)

@@ -115,6 +115,7 @@ def test_a_row_of_weight_two_is_two_rows(joint: bool, monkeypatch: pytest.Monkey
     torch.testing.assert_close(nets[0](x), nets[2](x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["machine", "kernel"])
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
 def test_classes_of_a_product_are_learned(kind: str, loss: str) -> None:
