@@ -17,11 +17,12 @@ test: $(STAMP)
 	$(MAKE) --no-print-directory check-page
 	$(BIN)/pytest
 
-# The inner loop: everything but scikit-learn's common checks, the fuzz suite, interrupts, browsers, commands that select
-# a model, and the pages of docs.
+# The inner loop: the tests that take a moment, of every room. Files without one are not even read, and what pytest
+# makes of the others is kept for the next run.
+quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/pytest -m "not checks and not slow" tests
+	$(BIN)/pytest -m "not checks and not slow" --ignore=tests/fuzz --ignore-glob='*/test_checks*.py' tests
 
 # Other random inputs each time, until the time is over or one of them finds a fault.
 MINUTES ?= 10

@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import polyladder
@@ -35,6 +36,7 @@ def private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name not in PYTHONS_OWN
 
 
+@cache
 def trees() -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 

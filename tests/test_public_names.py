@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import polyladder
 
 
@@ -24,6 +26,7 @@ def test_lazy_names_and_typed_names_are_the_same() -> None:
     assert typed == polyladder._HOME
 
 
+@pytest.mark.slow
 def test_importing_is_light() -> None:
     """Neither torch nor anything else outside the standard library is loaded before a name is used."""
     code = (
@@ -36,6 +39,7 @@ def test_importing_is_light() -> None:
     assert loaded.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_dir_shows_public_names_only() -> None:
     code = "import polyladder; polyladder.LPNN; print(dir(polyladder) == sorted([*polyladder.__all__, '__version__']))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

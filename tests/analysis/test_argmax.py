@@ -40,6 +40,7 @@ def test_two_classes_are_exact() -> None:
         assert float(p[0] + p[1]) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "allowed"), [(3, 2e-4), (4, 1e-3), (7, 3e-3)])
 def test_independent_entries(m: int, allowed: float) -> None:
     mean, covariance = random_gaussians(4, m)
@@ -52,6 +53,7 @@ def test_independent_entries(m: int, allowed: float) -> None:
     torch.testing.assert_close(common, found, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [3, 5, 10])
 def test_correlated_entries_against_sampling(m: int) -> None:
     mean, covariance = random_gaussians(5, m)
@@ -63,6 +65,7 @@ def test_correlated_entries_against_sampling(m: int) -> None:
     assert ((found - wins).abs() <= 5 * (found * (1 - found) / 40000).sqrt() + 2e-3).all()
 
 
+@pytest.mark.slow
 def test_more_nodes_come_closer() -> None:
     mean, covariance = random_gaussians(30, 6)
     best = argmax_probability(mean, covariance, nodes=2**14)
@@ -70,6 +73,7 @@ def test_more_nodes_come_closer() -> None:
     assert errors[0] > 3 * errors[1] > 9 * errors[2]
 
 
+@pytest.mark.slow
 def test_rows_are_independent_of_their_chunk_and_shape() -> None:
     mean, covariance = random_gaussians(60, 4)
     whole = argmax_probability(mean.reshape(3, 20, 4), covariance.reshape(3, 20, 4, 4), nodes=2**12)

@@ -65,6 +65,7 @@ def test_derivative_is_that_of_the_powers() -> None:
     assert line_of(5).derivative().coefficients.tolist() == [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_shape", BATCH_SHAPES)
 @pytest.mark.parametrize("order", [2, 3, 4, 7])
 def test_extrema_of_random_lines(order: int, batch_shape: tuple[int, ...]) -> None:
@@ -125,6 +126,7 @@ HARD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval", [(-1.0, 1.0), (-1.0, 0.3), (0.25, 1.0), (0.3, 0.3)])
 @pytest.mark.parametrize("name", HARD)
 def test_ill_conditioned_minimum(name: str, interval: tuple[float, float]) -> None:
@@ -165,6 +167,7 @@ def test_minimum_where_the_ends_overflow() -> None:
     assert value.item() == pytest.approx(-1.0, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [3, 5, 8, 11, 13])
 def test_many_random_minima_are_below_dense_samples(degree: int) -> None:
     g = torch.Generator().manual_seed(degree)
@@ -243,6 +246,7 @@ def test_coefficients_have_gradients() -> None:
     assert torch.autograd.gradcheck(coefficients, (point, direction, *weights.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 7, 11])
 def test_roots_equal_exact_isolation(order: int) -> None:
     p = random_ladder(d=3, hidden=[4] * (order - 1), m=3, seed=order)

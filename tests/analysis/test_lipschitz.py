@@ -23,6 +23,7 @@ def quadratic_form(A: Tensor) -> LadderPolynomial:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bound", "norm"), BOUNDS)
 @pytest.mark.parametrize(
     ("d", "hidden", "m"), [(2, (3,), 1), (3, (4, 5), 2), (5, (6, 6, 6), 1), (2, (3, 2, 4, 3, 3, 2), 3)]
@@ -35,6 +36,7 @@ def test_ascent_finds_no_violation(bound, norm, d, hidden, m) -> None:
             assert found <= bound(p, radius, center, method)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bound", "norm"), BOUNDS)
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize("hidden", [(2,), (3, 2), (2, 3, 2)])
@@ -47,6 +49,7 @@ def test_dense_grid_is_below_and_local_close_to_it(bound, norm, d, hidden) -> No
         assert local <= bound(p, 1.0, center, "recursive") <= bound(p, 1.0, center, "paper")
 
 
+@pytest.mark.slow
 def test_ascent_finds_no_violation_in_a_batch() -> None:
     p, centers = random_ladder(3, (4, 4), 2, batch_shape=(2, 3)), rows(2, 3)
     bounds = torch.stack([lipschitz_bound(p, 0.7, centers, method) for method in METHODS])
@@ -147,6 +150,7 @@ def test_overflow_is_infinite_and_zero_is_zero() -> None:
         assert lipschitz_bound(p.map(torch.zeros_like), 1.0, method=method) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_derivative_with_respect_to_a_weight(method) -> None:
     p, center = random_ladder(3, (4, 5), 2), rows(1, 3)[0]

@@ -111,6 +111,7 @@ def test_a_slice_of_the_batch_has_its_part_of_the_moments() -> None:
     torch.testing.assert_close(part.covariance, output_moments(weights, x).covariance[1, 2], rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("batch_shape", "hidden"), [((), (2, 3, 2)), ((2,), (2, 2)), ((2,), (2,)), ((), ())])
 def test_differentiable_in_means_variances_and_rows(batch_shape: tuple[int, ...], hidden: tuple[int, ...]) -> None:
     weights = random_weights(2, hidden, 2, batch_shape)

@@ -64,6 +64,7 @@ def test_multiplicities_count_orderings() -> None:
     assert multiplicities(4, 5).sum().item() == 4**5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 5])
 def test_every_split_between_exact_parts_and_remainder_is_a_bound(degree) -> None:
     p = random_ladder(3, (4, 5, 4, 3), 2, batch_shape=(2,), seed=degree)

@@ -4,6 +4,7 @@ import math
 import time
 
 import numpy as np
+import pytest
 
 from polyladder.automatic.budget import Deadline, fit_in_time
 
@@ -27,6 +28,7 @@ def test_all_rows_at_once_without_a_bound() -> None:
     assert model.sizes == [9000]
 
 
+@pytest.mark.slow
 def test_more_and_more_rows_while_there_is_time() -> None:
     model = Slow(0.0)
     assert fit_in_time(model, np.zeros((40_000, 1)), np.zeros(40_000), 60.0) == 40_000

@@ -44,6 +44,7 @@ def test_a_change_is_kept_if_it_lowers_the_error_by_two_percent(monkeypatch: pyt
     assert dict(choice.order_path) == pytest.approx({2: 1.8, 3: 0.63, 4: 0.891, 6: 0.9, 8: 0.72})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_an_error_is_that_of_cross_validation() -> None:
     X, y = rows()

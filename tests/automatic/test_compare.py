@@ -15,6 +15,7 @@ from polyladder.automatic.compare import MONOMIALS, Coded, baselines, judged, sc
 from tests.automatic.test_choose import rows
 
 
+@pytest.mark.slow
 def test_baselines_are_scored_on_the_rows_held_out() -> None:
     X, y = rows(200, categories=3)
     X = X.with_columns(pl.when(pl.col("a") > 0.9).then(None).otherwise(pl.col("a")).alias("a"))
@@ -106,6 +107,7 @@ def small_rows(n: int, classes: bool = False):
     return frame, np.where(y > 0, "up", "down").astype(object) if classes else y
 
 
+@pytest.mark.slow
 def test_every_rival_is_scored_on_the_same_rows() -> None:
     for task, classes in (("regression", False), ("classification", True)):
         X, y = small_rows(300, classes)

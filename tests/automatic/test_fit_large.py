@@ -35,6 +35,7 @@ def parts(folder):
     return LocalPartitions(FileParts(table_files(folder), kinds, ColumnKind("y", "number"), None, lambda rows: None))
 
 
+@pytest.mark.slow
 def test_the_fit_is_that_of_the_rows_that_are_not_held_out(folder):
     said = []
     model = fit_large_table(folder, "y", drop=("kind",), order=3, compare=False, seed=5, say=said.append)
@@ -50,6 +51,7 @@ def test_the_fit_is_that_of_the_rows_that_are_not_held_out(folder):
     assert card["rows"] == 2400
 
 
+@pytest.mark.slow
 def test_an_interrupted_fit_goes_on_and_ends_in_the_same_model(folder, tmp_path):
     options = {"drop": ("kind",), "order": 3, "compare": False, "sweeps": 3}
     whole = fit_large_table(folder, "y", **options)
@@ -71,6 +73,7 @@ def test_an_interrupted_fit_goes_on_and_ends_in_the_same_model(folder, tmp_path)
     np.testing.assert_allclose(resumed.predict(rows), whole.predict(rows), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_command_streams_what_exceeds_its_memory(folder, tmp_path):
     file = folder / "0.parquet"
     assert bytes_in_memory(file) > 1000 * 4 * 8

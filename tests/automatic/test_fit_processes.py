@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 
 from polyladder.automatic.fit_processes import fit_with_processes, under_torchrun
 from polyladder.automatic.fit_table import read_training_table
 
 
+@pytest.mark.slow
 def test_a_table_is_learned_and_the_checkpoint_removed(tmp_path):
     x = np.random.default_rng(0).normal(size=(400, 3))
     frame = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "y": x[:, 0] * x[:, 1] + x[:, 2]})

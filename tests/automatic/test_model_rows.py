@@ -100,6 +100,7 @@ def test_a_bare_polynomial_is_no_estimator(tmp_path: Path) -> None:
 pytestmark = pytest.mark.usefixtures(small_models.__name__)
 
 
+@pytest.mark.slow
 def test_cells_are_read_as_they_were_in_training_and_in_other_spellings() -> None:
     model = fit_table(pl.DataFrame(shop()), "y", seconds=0, drop=["kind"], compare=False)
     assert [kind.kind for kind in model_columns(model)] == [

@@ -12,6 +12,7 @@ from tests.cli.test_certify import files, read  # noqa: F401  the fixture
 from tests.robustness.tables import classifier, mixed_table
 
 
+@pytest.mark.slow
 def test_the_worst_rows_and_what_is_predicted_there(files: Path) -> None:  # noqa: F811
     lines = read(run("attack", files / "numbers.ladder", files / "rows.csv", "-r", "0.05").stdout)
     X, y = mixed_table()
@@ -32,6 +33,7 @@ def test_classes_that_were_changed(files: Path) -> None:  # noqa: F811
     assert changed == [line["success"] == "true" for line in lines]
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_run(
     files: Path,  # noqa: F811
     tmp_path: Path,

@@ -32,6 +32,7 @@ def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
+@pytest.mark.slow
 def test_ranges_of_numbers(files: Path) -> None:
     lines = read(run("certify", files / "numbers.ladder", files / "bare.csv", "-r", "a=0.3", "-r", "c=0.1").stdout)
     X, _ = mixed_table()
@@ -51,6 +52,7 @@ def test_classes_that_stay(files: Path) -> None:
     assert "true" in {line["stays"] for line in lines}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "rows"), [("numbers", "rows"), ("classes", "labels")])
 def test_the_plot(files: Path, tmp_path: Path, model: str, rows: str) -> None:
     place = tmp_path / "plot.png"
@@ -60,6 +62,7 @@ def test_the_plot(files: Path, tmp_path: Path, model: str, rows: str) -> None:
     assert said.startswith("--plot needs rows with the target")
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_run(files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As they stand, with files and columns of this table."""
     from tests.cli.examples import examples_of

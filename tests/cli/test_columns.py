@@ -15,6 +15,7 @@ def table(tmp_path: Path) -> Path:
     return write_quoted(tmp_path / "shop.csv", shop())
 
 
+@pytest.mark.slow
 def test_columns_alone(table: Path) -> None:
     shown = run("columns", table).stdout.splitlines()
     assert shown[0] == f"{table}: 120 rows, 9 columns"

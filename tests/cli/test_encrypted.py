@@ -16,6 +16,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaps and categories", "two classes"])
 def test_the_examples_of_the_help_run_one_after_another(name: str, place: Path) -> None:
     model, rows = fitted(name)
@@ -37,6 +38,7 @@ def test_the_examples_of_the_help_run_one_after_another(name: str, place: Path) 
     assert (place / "secret.key").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_mistakes_are_sentences(place: Path) -> None:
     (place / "no.recipe").write_text("{}")
     assert "must hold a recipe" in sentence("encrypted", "keys", place / "no.recipe")

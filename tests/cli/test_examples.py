@@ -55,6 +55,7 @@ def test_there_are_examples_of_every_command() -> None:
         assert any(f"polyladder {command.__name__} " in line for line in EXAMPLES)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures(small_models.__name__)
 def test_the_examples_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)

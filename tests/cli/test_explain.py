@@ -17,6 +17,7 @@ from tests.export.estimators import fitted
 __all__ = ["model"]
 
 
+@pytest.mark.slow
 def test_explain_shows_order_terms_strengths_and_an_exact_curve(model: Path, tmp_path: Path) -> None:
     shown = run("explain", model).stdout
     assert shown.startswith("y: a polynomial of order 3 in 2 inputs, fitted to 40 rows.")
@@ -104,6 +105,7 @@ def exported(tmp_path: Path) -> Path:
     return tmp_path / "m.ladder"
 
 
+@pytest.mark.slow
 def test_a_formula_states_its_proven_error(exported: Path) -> None:
     short, long = (run("explain", exported, "--formula", "--tolerance", t).stdout for t in ("5%", "0.001"))
     assert "proven to be within" in short
@@ -127,6 +129,7 @@ def table(tmp_path: Path) -> Path:
     return write_quoted(tmp_path / "shop.csv", shop())
 
 
+@pytest.mark.slow
 def test_a_row_is_explained(table: Path) -> None:
     path = table.parent / "m.ladder"
     run("fit", table, "-t", "y", "-o", path, "--time-budget", 0, "--drop", "kind")
@@ -148,6 +151,7 @@ def test_a_row_is_explained(table: Path) -> None:
     assert re.search(r"\d\d\.\d\d\.20\d\d", curve.splitlines()[-2])
 
 
+@pytest.mark.slow
 def test_a_model_of_too_many_terms_says_what_to_do_instead(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(40, 30))
     LPNNRegressor(order=6, width=2, n_estimators=1, max_iter=1, random_state=0).fit(X, X[:, 0]).save(

@@ -34,6 +34,7 @@ def test_what_needs_all_rows_is_refused_by_name() -> None:
         refuse_in_parts("t.csv", {"--test": "u.csv", "--balance": True, "--group": None})
 
 
+@pytest.mark.slow
 def test_the_command_fits_a_folder_and_says_what_it_cannot(tmp_path: Path) -> None:
     folder = tmp_path / "rows"
     folder.mkdir()

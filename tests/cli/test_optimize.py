@@ -11,6 +11,7 @@ from tests.cli.tables import run, sentence
 from tests.cli.test_certify import files  # noqa: F401  the fixture
 
 
+@pytest.mark.slow
 def test_the_best_row_is_predicted_as_said(files: Path) -> None:  # noqa: F811
     path = files / "numbers.ladder"
     found = json.loads(run("optimize", path, "--maximize", "-b", "a=-1:1", "--fix", "k=y", "--json").stdout)
@@ -24,6 +25,7 @@ def test_the_best_row_is_predicted_as_said(files: Path) -> None:  # noqa: F811
     assert "Proven: none is below" in shown
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_help_run(files: Path) -> None:  # noqa: F811
     columns = {"area=50:120": "a=-1:1", "street=paved": "k=x", "age=0:30": "c=-1:0"}
     examples = examples_of(optimize.__doc__ or "", {"houses.ladder": files / "numbers.ladder", **columns})

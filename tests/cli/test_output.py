@@ -18,6 +18,7 @@ def table(tmp_path: Path, small_models: None, monkeypatch: pytest.MonkeyPatch) -
     return write(tmp_path / "t.csv", small_table())
 
 
+@pytest.mark.slow
 def test_what_is_replaced_is_said(table: Path) -> None:
     first = run("fit", table, *FIT, "--report").stdout
     assert "Saved to t.ladder (" in first
@@ -33,6 +34,7 @@ def test_what_is_replaced_is_said(table: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_no_clobber_refuses_before_any_work(table: Path) -> None:
     run("fit", table, *FIT)
     before = Path("t.ladder").read_bytes()
@@ -56,6 +58,7 @@ def test_places_that_cannot_be_are_refused_before_any_work(table: Path) -> None:
     assert "--output must be a file; folder is a folder." in sentence("fit", table, *FIT, "-o", "folder")
 
 
+@pytest.mark.slow
 def test_a_page_that_fails_leaves_the_old_one(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("fit", table, *FIT)
     page = Path("p.html")
@@ -69,6 +72,7 @@ def test_a_page_that_fails_leaves_the_old_one(table: Path, monkeypatch: pytest.M
     assert page.read_text() == "the old page"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("budget", "said"),
     [
@@ -85,11 +89,13 @@ def test_sentences_say_what_was_done(table: Path, budget: float, said: str) -> N
     assert card["selection"]["trials"] == []
 
 
+@pytest.mark.slow
 def test_a_selection_is_said_in_a_sentence(table: Path) -> None:
     shown = " ".join(run("fit", table, "--target", "y").stdout.split())
     assert load("t.ladder").card_["selection"]["sentence"] in shown
 
 
+@pytest.mark.slow
 def test_adam_claims_no_estimated_ridge(table: Path) -> None:
     shown = " ".join(run("fit", table, *FIT, "--solver", "adam").stdout.split())
     assert "L2 weight 1e-06" in shown

@@ -29,6 +29,7 @@ def called(*arguments):
     return result
 
 
+@pytest.mark.slow
 def test_a_table_is_run_shown_and_written(declaration, tmp_path):
     store = tmp_path / "store"
     first = called(declaration, "--store", store, "--only", "diabetes/LPNN", "--html", tmp_path / "page.html")
@@ -74,6 +75,7 @@ def test_a_damaged_store_is_shown_with_a_note_and_the_page_replaces_the_old_one_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["page.html", "results", "small.toml"]
 
 
+@pytest.mark.slow
 def test_every_table_is_listed():
     out = called("--list", "--store", "nowhere").stdout
     assert [line.split()[0] for line in out.splitlines()] == [*names(), "all"]
@@ -91,6 +93,7 @@ def test_the_list_says_what_was_spent_and_whose_data_are_missing(declaration, tm
     assert " ".join(lines[1].split()).startswith("all took 2.0 h where it was measured")
 
 
+@pytest.mark.slow
 def test_the_results_page_is_what_the_store_gives():
     page = Path(__file__).parents[2] / "docs" / "results.md"
     wanted = markdown_page([compare(declared(name), Store(results_folder(name)).rows(name)) for name in names()])

@@ -38,6 +38,7 @@ def test_an_interrupt_that_python_cannot_raise_is_no_traceback() -> None:
     assert "other errors are shown" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("afterward", ["raise AttributeError('half a module')", "time.sleep(60)"])
 def test_an_interrupt_that_python_has_lost_is_still_one(afterward: str) -> None:
     lost = (

@@ -142,6 +142,7 @@ LEAST_SQUARES = {
 }
 
 
+@pytest.mark.slow
 @needs_data(*LEAST_SQUARES)
 @pytest.mark.parametrize("name", LEAST_SQUARES)
 def test_least_squares_on_the_splits_gives_the_recorded_error(name):
@@ -161,6 +162,7 @@ def test_naval_has_the_two_constant_features_its_note_names():
     assert constant == ["compressor_inlet_temperature", "compressor_inlet_pressure"]
 
 
+@pytest.mark.slow
 @needs_data("skin", "letter")
 def test_classes_of_skin_and_letter_are_counted_as_published():
     skin = real_dataset("skin")
@@ -172,6 +174,7 @@ def test_classes_of_skin_and_letter_are_counted_as_published():
     assert (counts.size, counts.min(), counts.max(), counts.sum()) == (26, 734, 813, 20000)
 
 
+@pytest.mark.slow
 @needs_data("covtype")
 def test_classes_of_covtype_are_counted_as_published():
     data = real_dataset("covtype")
@@ -181,6 +184,7 @@ def test_classes_of_covtype_are_counted_as_published():
     assert data.features[:, soil:].max() == 1
 
 
+@pytest.mark.slow
 @needs_data("mnist")
 def test_mnist_is_scaled_and_counted_as_published():
     mnist = real_dataset("mnist")
@@ -190,6 +194,7 @@ def test_mnist_is_scaled_and_counted_as_published():
     assert mnist.features[:60000].mean() / 255 == pytest.approx(0.1307, abs=5e-5)
 
 
+@pytest.mark.slow
 @needs_data("fashion-mnist")
 def test_fashion_mnist_is_balanced():
     fashion = real_dataset("fashion-mnist")

@@ -49,6 +49,7 @@ def test_damaged_content_is_refused_by_name(tmp_path, suffix, damage):
         read_content(path, hashlib.sha256(CONTENT).hexdigest())
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3), min_size=1),
     separator=st.sampled_from([",", " ", "\t", " \t  "]),

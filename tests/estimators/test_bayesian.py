@@ -20,6 +20,7 @@ def friedman() -> Fitted:
     return model.fit(X[:250], y[:250]), X[250:], y[250:]
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_promise(friedman: Fitted) -> None:
     model, X, y = friedman
     for level in (0.5, 0.9):
@@ -30,6 +31,7 @@ def test_intervals_hold_what_they_promise(friedman: Fitted) -> None:
     assert (wide[1] > high).all()
 
 
+@pytest.mark.slow
 def test_predictions_are_good(friedman: Fitted) -> None:
     model, X, y = friedman
     assert model.score(X, y) > 0.9
@@ -65,6 +67,7 @@ def test_uncertainty_comes_in_two_parts(friedman: Fitted) -> None:
         model.predict(X, return_std=True, return_cov=True)
 
 
+@pytest.mark.slow
 def test_a_draw_that_explodes_does_not_move_the_prediction(friedman: Fitted) -> None:
     model, X, _ = friedman
     before, (low, high) = model.predict(X), model.predict_interval(X)
@@ -106,6 +109,7 @@ def test_posterior_and_diagnostics_have_their_shapes(friedman: Fitted) -> None:
     assert d.draws == 80
 
 
+@pytest.mark.slow
 def test_noise_that_depends_on_the_row() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (400, 2))
@@ -126,6 +130,7 @@ def test_noise_that_depends_on_the_row() -> None:
     assert noise_columns(z).shape == (2, 4)
 
 
+@pytest.mark.slow
 def test_several_targets() -> None:
     X, y = make_friedman1(120, n_features=5, noise=0.5, random_state=0)
     Y = np.stack([y, 100 - 3 * y], 1)
@@ -149,6 +154,7 @@ def test_kinds_of_noise(noise: str) -> None:
     assert (model.posterior_.degrees == (4.0 if noise == "student" else torch.inf)).all()
 
 
+@pytest.mark.slow
 def test_the_order_is_chosen() -> None:
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (150, 2))
@@ -159,6 +165,7 @@ def test_the_order_is_chosen() -> None:
     assert model.growth_.errors[0] > min(model.growth_.errors) + 0.5
 
 
+@pytest.mark.slow
 def test_variational_inference() -> None:
     X, y = make_friedman1(200, n_features=5, noise=1.0, random_state=0)
     model = BayesianLPNNRegressor(order=3, width=5, inference="variational", chains=2, draws=30, random_state=0).fit(
@@ -171,6 +178,7 @@ def test_variational_inference() -> None:
     assert 0.8 < ((low < y) & (y < high)).mean() <= 1
 
 
+@pytest.mark.slow
 def test_variational_relevance_finds_the_inputs_that_matter() -> None:
     X, y = make_friedman1(400, n_features=8, noise=0.5, random_state=0)
     options = {"order": 3, "width": 5, "inference": "variational", "chains": 2, "draws": 10, "random_state": 0}
@@ -196,6 +204,7 @@ def test_variational_inference_refuses_what_it_cannot_do(parameters: dict[str, A
         model.fit(np.eye(8), np.arange(8.0))
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_does_not_matter() -> None:
     X, y = make_friedman1(60, n_features=5, noise=0.5, random_state=0)
     model = BayesianLPNNRegressor(order=3, width=3, chains=1, warmup=10, draws=10, random_state=0)
@@ -205,6 +214,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
     np.testing.assert_allclose(first, second, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_classes_with_a_curved_border() -> None:
     X, y = make_moons(300, noise=0.25, random_state=0)
     model = BayesianLPNNClassifier(order=4, width=4, chains=2, warmup=30, draws=30, random_state=0)
@@ -223,6 +233,7 @@ def test_classes_with_a_curved_border() -> None:
     np.testing.assert_allclose((drawn == "yes").mean(0), p[:, 1], atol=0.1)
 
 
+@pytest.mark.slow
 def test_three_classes() -> None:
     X, y = load_iris(return_X_y=True)
     model = BayesianLPNNClassifier(order=2, width=4, chains=2, warmup=30, draws=30, random_state=0).fit(X[::2], y[::2])
@@ -256,6 +267,7 @@ def test_a_level_is_a_probability(friedman: Fitted) -> None:
 # Rows in parts
 
 
+@pytest.mark.slow
 def test_batches_give_the_posterior_of_all_rows_whatever_their_size() -> None:
     X, y = make_friedman1(900, n_features=5, noise=1.0, random_state=0)
     model = BayesianLPNNRegressor(order=3, width=4, chains=2, warmup=10, draws=10, random_state=0)
@@ -269,6 +281,7 @@ def test_batches_give_the_posterior_of_all_rows_whatever_their_size() -> None:
     assert small.diagnostics_.draws == 20
 
 
+@pytest.mark.slow
 def test_two_classes_in_batches_and_in_a_dask_array() -> None:
     da = pytest.importorskip("dask.array")
     X, y = make_friedman1(600, n_features=5, random_state=0)

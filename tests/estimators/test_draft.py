@@ -50,6 +50,7 @@ def interrupt_fits(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"polyladder.estimators.{place}", interrupted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 def test_an_interrupted_fit_leaves_the_earlier_one_whole(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     model = clone(model)
@@ -73,6 +74,7 @@ def test_an_interrupted_first_fit_learns_nothing(model: Any, monkeypatch: pytest
     assert vars(model) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
 def test_a_fit_that_is_refused_leaves_the_earlier_one_whole(model: Any) -> None:
     model = clone(model)
@@ -102,6 +104,7 @@ def test_partial_fit_learns_all_or_nothing(error: type[BaseException], monkeypat
     np.testing.assert_array_equal(model.predict(X), predicted)
 
 
+@pytest.mark.slow
 def test_a_new_fit_forgets_what_it_does_not_learn_again() -> None:
     import pandas as pd
 

@@ -50,6 +50,7 @@ def test_the_number_of_iterations_is_that_of_the_longest_curve() -> None:
     assert model.solver_ == "alternating"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LPNNRegressor, FactorizationMachineRegressor, PolynomialKernelRegressor])
 def test_exact_solves_are_for_numbers_on_dense_rows(kind: Any) -> None:
     X, y = rows(40)

@@ -19,6 +19,7 @@ def rows(n=900):
     return X, y
 
 
+@pytest.mark.slow
 def test_batches_as_in_memory_whatever_their_size():
     X, y = rows()
     model = LPNNRegressor(order=3, width=6, n_estimators=1, max_iter=3, random_state=0)
@@ -33,6 +34,7 @@ def test_batches_as_in_memory_whatever_their_size():
     assert large.target_.mean.item() == pytest.approx(y.mean())
 
 
+@pytest.mark.slow
 def test_frames_with_categories_missing_numbers_and_classes(tmp_path):
     X, y = rows(1500)
     frame = pd.DataFrame(X).add_prefix("c")
@@ -51,6 +53,7 @@ def test_frames_with_categories_missing_numbers_and_classes(tmp_path):
         LPNNClassifier(order=2).fit_batches(parts)
 
 
+@pytest.mark.slow
 def test_dask_collections_equal_batches():
     dd = pytest.importorskip("dask.dataframe")
     da = pytest.importorskip("dask.array")
@@ -68,6 +71,7 @@ def test_dask_collections_equal_batches():
         LPNNRegressor(**settings).fit(da.from_array(X, (300, 3)), da.from_array(y, 300))
 
 
+@pytest.mark.slow
 def test_order_is_chosen_on_the_sample():
     X, y = rows(2000)
     model = LPNNRegressor(width=4, n_estimators=1, max_iter=1, random_state=0).fit_batches([(X, y)])

@@ -111,6 +111,7 @@ def test_files_of_the_first_release_predict_what_they_did(name: str) -> None:
     assert repr(model).startswith(type(model).__name__)
 
 
+@pytest.mark.slow
 def test_bayesian_estimators_come_back_too(tmp_path: Path) -> None:
     model = BayesianLPNNRegressor(order=2, width=2, warmup=3, draws=5, missing="impute", random_state=0)
     model.fit(FRAME, TARGET)
@@ -439,6 +440,7 @@ def put_module(**values):
     return change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

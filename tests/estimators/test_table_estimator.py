@@ -46,6 +46,17 @@ def test_inputs_are_the_transformed_rows() -> None:
     np.testing.assert_allclose(thin.predict(X), thin.predict(sparse.csr_matrix(X)), rtol=1e-12)
 
 
+def test_rows_with_ramps_are_predicted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = rows(30)
+    for each in ({}, {"order": "auto", "effort": "low", "max_iter": 2}):
+        model = LPNNRegressor(**{**TINY, "features": "piecewise", **each}).fit(X, y)
+        whole = model._evaluate(model.inputs(X)).clamp(*model.target_.guard_range)[:, 0]
+        np.testing.assert_allclose(model.predict(X), whole, rtol=1e-12)
+        monkeypatch.setattr(table_estimator, "RAMP_NUMBERS", 7 * model.inputs(X).shape[1])
+        np.testing.assert_allclose(model.predict(X), whole, rtol=1e-12)
+        np.testing.assert_allclose(model.predict(X[:1]), whole[:1], rtol=1e-12)
+
+
 def test_nothing_is_read_before_a_fit() -> None:
     for ask in ("inputs", "read_table", "predict"):
         with pytest.raises(NotFittedError):
@@ -73,6 +84,7 @@ def test_a_prediction_that_is_no_number_names_its_row() -> None:
         model.predict(np.array([X[0], np.full(3, 1e200), np.full(3, 1e200)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("Model", [LPNNRegressor, FeedforwardRegressor])
 def test_predictions_have_the_shape_of_the_target(Model: Any) -> None:
     X, y = rows(30)

@@ -49,6 +49,7 @@ def folder(tmp_path, monkeypatch):
     sources.dataset.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["LPNN", "boosting"])
 def test_the_column_is_measured_by_one_command(folder, model):
     told = ["table_3", "--only", f"sensIT/{model}", "--data-dir", folder / "data", "--store", folder]

@@ -43,6 +43,7 @@ def test_they_are_the_slopes_along_the_way_times_the_way() -> None:
     assert parts.baseline == "the row given"
 
 
+@pytest.mark.slow
 def test_predictions_and_what_holds_them() -> None:
     for name in ("standard", "posterior"):
         estimator, X, _ = models.make(name)
@@ -50,6 +51,7 @@ def test_predictions_and_what_holds_them() -> None:
         np.testing.assert_allclose(parts.outputs[:, 0] + parts.held[:, 0], estimator.predict(X))
 
 
+@pytest.mark.slow
 def test_draws_have_intervals_around_the_mean() -> None:
     estimator, X, _ = models.make("posterior")
     parts = contributions(read_model(estimator, X), X.iloc[:4])

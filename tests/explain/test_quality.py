@@ -125,6 +125,7 @@ def test_reliability_of_classes(classes: int) -> None:
     assert actual == pytest.approx(hits[last].mean())
 
 
+@pytest.mark.slow
 def test_reliability_of_intervals() -> None:
     X, y = rows()
     model = read_model(BayesianLPNNRegressor(**CHAIN).fit(X, y), X)

@@ -51,6 +51,7 @@ def test_strengths_are_root_mean_squares_of_finite_differences(model: Any) -> No
     assert value == pytest.approx(np.sqrt(np.mean(mixed_slope**2)) * spread[0] * spread[1], rel=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["ladder", "posterior"])
 def test_the_command_and_the_page_say_the_same(kind: str, tmp_path: Path) -> None:
     wine = load_wine(as_frame=True)
@@ -69,6 +70,7 @@ def test_the_command_and_the_page_say_the_same(kind: str, tmp_path: Path) -> Non
     assert over_rows["features"] == [[name, pytest.approx(value)] for name, value in said["features"]]
 
 
+@pytest.mark.slow
 def test_many_inputs_have_strengths_too() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 320))
@@ -80,6 +82,7 @@ def test_many_inputs_have_strengths_too() -> None:
     assert found.pairs[0][:2] == (7, 300)
 
 
+@pytest.mark.slow
 def test_a_straight_fit_is_called_so() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))

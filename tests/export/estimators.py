@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import pytest
 import torch
 
 from polyladder import (
@@ -38,6 +39,13 @@ NAMES = (
     "machine",
     "kernel",
 )
+QUICK = ("numbers", "gaps and categories", "three classes", "piecewise")
+"""Those that between them have every kind of step and answer but posteriors; the others are marked slow."""
+
+
+def each(*names):
+    """The names as parameters of a test."""
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in names]
 
 
 def table(n, seed):

@@ -10,7 +10,7 @@ import torch
 
 from polyladder import LPNNRegressor
 from polyladder.export.javascript import javascript_source
-from tests.export.estimators import NAMES, case, error
+from tests.export.estimators import NAMES, case, each, error
 from tests.ladders import random_ladder
 
 ASK = """
@@ -32,7 +32,7 @@ def run(source, rows, folder):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", [*NAMES, "selected"])
+@pytest.mark.parametrize("name", each(*NAMES, "selected"))
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)
     records = [

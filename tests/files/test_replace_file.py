@@ -93,6 +93,7 @@ def test_errors_of_other_files_are_not_taken_for_ours(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     path, moments = tmp_path / "file", random.Random(0)
     for _ in range(20):

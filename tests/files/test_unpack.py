@@ -102,6 +102,7 @@ def test_a_zip_that_cannot_be_unpacked_is_refused(tmp_path: Path) -> None:
     assert "got method 12" in refusal(tmp_path / "t.zip", archive("t.csv", method=zipfile.ZIP_BZIP2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [*PACKINGS, lambda data: archive("t.csv", data=data)])
 def test_what_grows_without_measure_is_refused(
     pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -115,6 +116,7 @@ def test_what_grows_without_measure_is_refused(
     assert said.endswith("Decompress it yourself if you trust it.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKINGS)
 def test_a_repetitive_table_below_the_limit_is_read(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(pack(b"a,b\n" + b"0,0\n" * 2**19))

@@ -70,6 +70,7 @@ def regression(grid: tuple[float, ...], relevance: bool, sloping: bool) -> None:
     compare(Joint(precision, blocks.polynomial(), noise.precision, noise.degrees, noise.slopes), x, prior)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grid", "relevance", "sloping"),
     [((INF,), False, False), ((4.0,), True, False), ((3.0, 8.0, INF), False, True), ((INF,), True, True)],
@@ -78,11 +79,13 @@ def test_regression(grid: tuple[float, ...], relevance: bool, sloping: bool) -> 
     regression(grid, relevance, sloping)
 
 
+@pytest.mark.slow
 def test_regression_with_blocks_too_large_for_a_gram_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gibbs, "DIRECT_LIMIT", 0)
     regression((4.0,), relevance=False, sloping=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [1, 3])
 def test_classification(m: int) -> None:
     x, grid = rows(ROWS, 2), torch.tensor([INF], dtype=torch.float64)

@@ -81,6 +81,7 @@ def check_never_rises(
     assert (before < start).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @settings(max_examples=20)
 @given(**sizes, order=st.sampled_from([2, 3]), batch_shape=batch_shapes, joint=st.booleans(), weighted=st.booleans())
@@ -107,6 +108,7 @@ def test_machines_never_get_worse(
     check_never_rises(net, machine_penalty, fit, loss, n, exponent, weighted, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @settings(max_examples=20)
 @given(**sizes, degree=st.integers(1, 4), batch_shape=batch_shapes, shift=st.sampled_from([1.0, 0.3, 0.0]))
@@ -127,6 +129,7 @@ def test_kernels_never_get_worse(
     check_never_rises(net, kernel_penalty, fit_kernel, loss, n, exponent, False, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["machine", "machine by columns", "kernel"])
 @settings(max_examples=12)  # four fits each
 @given(

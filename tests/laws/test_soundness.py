@@ -85,6 +85,7 @@ def outside(seed: int) -> tuple[list[Tensor], int]:
     return bad, int(found.upper.isfinite().sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(max(1, LADDERS // CHUNK)))
 def test_no_search_leaves_the_certified_range(chunk: int) -> None:
     finite = 0

@@ -21,6 +21,7 @@ def flat(p: LadderPolynomial) -> LadderPolynomial:
     return p.map(lambda t: t.reshape(-1, *t.shape[len(p.batch_shape) :]))
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(
     d=st.integers(1, 4),
@@ -83,6 +84,7 @@ def test_no_update_lowers_the_bound(
     assert (bound() > start).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_shape", BATCH_SHAPES)
 @pytest.mark.parametrize("order", [2, 3, 4, 5])
 def test_the_bound_is_what_sampling_estimates(order: int, batch_shape: tuple[int, ...]) -> None:

@@ -70,6 +70,7 @@ def test_starts_at_a_moderate_scale(order):
     contract.check_scale(partial(FactorizationMachine, 10, 8, 1, order=order), 0.05, 0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 3])
 def test_learns(order):
     contract.check_learns(partial(FactorizationMachine, 3, 4, 1, order=order))

@@ -81,6 +81,7 @@ def test_starts_at_a_moderate_scale(make, batch_norm):
     contract.check_scale(wide, 0.4, 2.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", ["relu", "quadratic"])
 def test_learns(activation):
     contract.check_learns(partial(Feedforward, 3, (16, 16), 1, activation=activation))

@@ -83,6 +83,7 @@ def test_behaves_as_a_module_should() -> None:
     assert "0.1" in repr(net)
 
 
+@pytest.mark.slow
 def test_compiles() -> None:
     """Traced whole, without a C++ toolchain at hand: no graph break, equal outputs."""
     net = LPNN(3, (4, 4), 1, batch_norm=True, batch_shape=(2,), seed=0).eval()

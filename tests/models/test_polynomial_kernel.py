@@ -81,6 +81,7 @@ def test_power_moment_is_that_of_a_normal():
     assert abs(power_moment(shift, spread, 6) - sample.mean()) < error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learn_intercept", [False, True])
 def test_learns(learn_intercept):
     contract.check_learns(partial(PolynomialKernel, 3, 8, 1, 2, learn_intercept=learn_intercept))

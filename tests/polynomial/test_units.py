@@ -43,7 +43,12 @@ def test_rungs_of_ones_and_inputs_that_are_not_read_cost_nothing() -> None:
     flat = linear_ladder(np.array([[0.0, 2.0, 0.0, 0.0, -1.0]]), np.zeros(1))
     line = unit_sum(flat)
     assert line is not None
+    assert isinstance(line.columns, torch.Tensor)
     assert line.columns.tolist() == [1, 4]
+    side_by_side = unit_sum(linear_ladder(np.array([[0.0, 2.0, -1.0, 0.0, 0.0]]), np.zeros(1)))
+    assert side_by_side is not None
+    assert side_by_side.columns == slice(1, 3)
+    torch.testing.assert_close(side_by_side(X), 2 * X[:, 1:2] - X[:, 2:3])
 
 
 def test_other_ladders_are_left_as_they_are() -> None:

@@ -41,6 +41,7 @@ def test_agrees_with_the_arviz_that_is_installed() -> None:
         assert float(effective_sample_size(torch.from_numpy(x))) == pytest.approx(float(az.ess(x)), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     chains=st.integers(1, 4),

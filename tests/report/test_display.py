@@ -46,6 +46,7 @@ def test_curve_goes_through_the_estimators_predictions(plain):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("signed", "strength (MPa)")
 
 
+@pytest.mark.slow
 def test_curve_of_a_posterior_has_its_interval():
     model, X, _ = models.make("posterior")
     ax = plot_curve(model, 0)
@@ -92,6 +93,7 @@ def test_predictions_and_residuals(plain):
     np.testing.assert_allclose(residuals, y - model.predict(X))
 
 
+@pytest.mark.slow
 def test_order_path(plain):
     model, X, y = plain
     assert plot_order_path(model).lines[0].get_xdata().tolist() == [2, 3, 4]

@@ -1,6 +1,7 @@
 """What a notebook shows of a fitted estimator."""
 
 import numpy as np
+import pytest
 from matplotlib import pyplot as plt
 
 from polyladder import FeedforwardRegressor, LPNNRegressor
@@ -29,6 +30,7 @@ def test_models_without_a_ladder_have_only_their_parameters() -> None:
     assert estimator_html(FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, X[:, 0])) == ""
 
 
+@pytest.mark.slow
 def test_ranges_are_those_of_training_and_dates_are_dates(monkeypatch) -> None:
     monkeypatch.setattr("polyladder.automatic.choose.SIZES", ((2, 3, 2),))
     model = fit_table(shop(), "price", seconds=0, compare=False)

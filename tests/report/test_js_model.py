@@ -234,6 +234,7 @@ def with_ramps():
     return X, model, carried
 
 
+@pytest.mark.slow
 def test_a_selected_model_with_ramps_predicts_alike_on_the_page():
     _, model, carried = with_ramps()
     new = np.random.default_rng(1).uniform(0, 4.2, size=(9, 2))
@@ -253,6 +254,7 @@ def test_a_selected_model_with_ramps_predicts_alike_on_the_page():
     )
 
 
+@pytest.mark.slow
 def test_contributions_through_ramps_sum_to_the_prediction():
     X, model, carried = with_ramps()
     found = run(
@@ -291,6 +293,7 @@ def test_how_far_a_polynomial_moves_is_that_of_python_and_holds(hidden):
     close([cube["up"], -cube["down"]], [float(reach[0, 0, 1])] * 2)
 
 
+@pytest.mark.slow
 def test_what_several_columns_need_together():
     """Of the plane 3 x + 4 y, both moving by the same share, the change is known; a ramp's bend is seen."""
     plane = {"draws": 1, "inputs": 2, "hidden": [], "outputs": 1, "weights": [3, 4, 0]}

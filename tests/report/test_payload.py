@@ -41,6 +41,7 @@ def test_a_policy_allows_this_script_alone():
     assert not re.search(r"(src|href)=\"(?!#)", text)
 
 
+@pytest.mark.slow
 def test_a_bayesian_model_of_thirteen_features_stays_below_six_megabytes(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 13))

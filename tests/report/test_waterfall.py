@@ -1,6 +1,7 @@
 """Contributions, drawn."""
 
 import numpy as np
+import pytest
 from matplotlib import pyplot as plt
 
 from polyladder.explain.explanation import explain
@@ -8,6 +9,7 @@ from polyladder.report.waterfall import BARS, explanation_html, plot_waterfall, 
 from tests.report import models
 
 
+@pytest.mark.slow
 def test_bars_lead_from_the_start_to_the_output() -> None:
     model, X, _ = models.make("posterior")
     found = explain(model, X.iloc[:3])

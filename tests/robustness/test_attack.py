@@ -8,6 +8,7 @@ from polyladder.robustness.region import Norm
 from tests.ladders import random_ladder, rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["inf", 2])
 @pytest.mark.parametrize("goal", ["up", "down", "away"])
 def test_numbers_are_driven_to_the_worst_point_of_a_grid(norm: Norm, goal: str) -> None:
@@ -50,6 +51,7 @@ def test_classes_are_driven_across_the_border(m: int) -> None:
     assert (found.value >= margin.amax(1) - 0.05).all()
 
 
+@pytest.mark.slow
 def test_a_budget_closes_the_gap() -> None:
     p, x = random_ladder(3, (5, 5, 5), 1), rows(3, 3)
     loose = attack(p, x, p(x)[:, 0], 0.8)
@@ -58,6 +60,7 @@ def test_a_budget_closes_the_gap() -> None:
     assert (tight.gap <= 0.01 * tight.value + 1e-6).all()
 
 
+@pytest.mark.slow
 def test_tables_have_rules() -> None:
     p, x = random_ladder(5, (6, 6), 1, seed=3), rows(12, 5)
     x[:, 0], x[:, 1:3] = x[:, 0].round(), torch.tensor([0.0, 1.0], dtype=torch.float64)

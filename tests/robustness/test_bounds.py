@@ -15,6 +15,7 @@ from tests.oracles.long_arithmetic import PRECISION, long_value
 from tests.robustness.cases import both_signs, points_of, region_of, wild_ladder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [0, 2**22])
 @pytest.mark.parametrize("norm", ["inf", 2])
 @given(st.integers(0, 2**31), st.lists(st.integers(1, 5), max_size=4), st.integers(1, 4), st.floats(-4, 0.5))
@@ -36,6 +37,7 @@ def check_points(norm: Norm, seed: int, hidden: list[int], d: int, size: float) 
     assert (there[:, [0, 1], [0, 1]] <= found[:, :2] + 1e-13 * there[:, [0, 1], [0, 1]].abs()).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["inf", 2])
 @pytest.mark.parametrize("seed", range(12))
 def test_each_method_holds_in_long_arithmetic_for_weights_of_all_sizes(norm: Norm, seed: int) -> None:

@@ -32,6 +32,7 @@ def test_the_bound_holds_whenever_the_search_ends(seconds: float) -> None:
     assert (found.bound >= best.value).all()
 
 
+@pytest.mark.slow
 def test_balls_leave_out_the_corners() -> None:
     _, region, ball = solve(norm=2, seconds=1.0)
     _, _, box = solve()

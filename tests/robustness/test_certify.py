@@ -79,6 +79,7 @@ def test_what_is_no_ladder_is_refused() -> None:
         certify(3, rows(1, 3), 0.1)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", ["inf", 2])
 def test_within_the_certified_radius_the_class_stays(norm: Norm) -> None:
     p, x = random_ladder(3, (5, 5), 3), rows(10, 3)

@@ -7,6 +7,7 @@ from polyladder.robustness.optimize import check_box
 from tests.ladders import random_ladder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_an_evolution_finds_nothing_beyond_the_bound(seed: int) -> None:
     p = random_ladder(4, (6, 6, 6), 1, seed=seed)
@@ -23,6 +24,7 @@ def test_an_evolution_finds_nothing_beyond_the_bound(seed: int) -> None:
         assert (found.x.abs() <= 1).all()
 
 
+@pytest.mark.slow
 def test_a_known_minimum_inside() -> None:
     """(x - 0.3)^4 + (y + 0.2)^4: a flat valley around one point."""
     p = from_polynomial_kernel(
@@ -34,6 +36,7 @@ def test_a_known_minimum_inside() -> None:
     assert found.x.tolist() == pytest.approx([0.3, -0.2], abs=0.2)
 
 
+@pytest.mark.slow
 def test_time_runs_out_with_a_bound_that_holds() -> None:
     p = random_ladder(6, (8, 8, 8, 8), 2)
     quick, slow = maximize(p, -2.0, 2.0, output=1, seconds=0.0), maximize(p, -2.0, 2.0, output=1)

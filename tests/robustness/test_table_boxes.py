@@ -37,6 +37,7 @@ def test_scaled_boxes_share_their_rows() -> None:
     assert torch.equal(half.region.upper[2], half.region.lower[2])
 
 
+@pytest.mark.slow
 def test_the_radius_that_is_proven_safe() -> None:
     X, _ = mixed_table()
     radius = certified_radius(regressor(), X[:6], regressor().predict(X[:6]), within=0.5).numpy()
@@ -62,6 +63,7 @@ def test_what_is_refused() -> None:
         certify(regressor(), X[:2], torch.ones(3))
 
 
+@pytest.mark.slow
 def test_found_predictions_of_ramps_are_of_rows_and_proven_ranges_hold() -> None:
     """The region lets a ramp move apart from its column; what is said to be found must be a prediction all the same."""
     rng = np.random.default_rng(0)

@@ -12,6 +12,7 @@ from polyladder.tables.dask_partitions import DaskPartitions, is_dask, join_all
 da = pytest.importorskip("dask.array")
 
 
+@pytest.mark.slow
 def test_a_fold_joins_the_parts_in_order():
     X, y = da.arange(60, chunks=3).reshape(-1, 1), da.arange(60, chunks=3)
     assert is_dask(X)

@@ -21,6 +21,14 @@ def test_ramps_sum_to_their_column() -> None:
     np.testing.assert_allclose(ramps(T).std(0), 1, atol=1e-12)
 
 
+def test_with_rows_last_they_are_the_same() -> None:
+    ramps = learn_ramps(T, 5)
+    assert ramps is not None
+    out = np.full((len(ramps.column), len(T)), np.nan)
+    ramps.write(np.ascontiguousarray(T.T), out)
+    np.testing.assert_array_equal(out.T, ramps(T))
+
+
 def test_slopes_are_differences() -> None:
     ramps = learn_ramps(T, 5)
     assert ramps is not None

@@ -40,6 +40,7 @@ def test_names_are_made_different() -> None:
     assert len(notes) == 3
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     table=st.lists(
@@ -144,6 +145,7 @@ def test_encodings_are_found_whatever_the_block(block: int, tmp_path: Path) -> N
         assert file.whole().rows() == [("1", "é"), ("2", "€")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -184,6 +186,7 @@ def test_parquet_comes_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert pl.concat(chunks).equals(frame)
 
 
+@pytest.mark.slow
 def test_parquet_through_a_pipe_and_from_standard_input(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pl.DataFrame({"n": [1, 2], "text": ["x", None]}).write_parquet(path)
@@ -204,6 +207,7 @@ def test_damaged_parquet_is_refused(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_parquet_with_a_wrong_index_is_refused_rather_than_read_in_part(tmp_path: Path) -> None:
     """At some of these bytes polars panics, which is no Exception; at others it gives fewer rows and says nothing."""
     path = tmp_path / "t.parquet"

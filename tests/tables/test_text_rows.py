@@ -95,6 +95,7 @@ def test_blank_lines_are_rows_only_in_one_column(end: str, block: int, tmp_path:
     assert cells(tmp_path / "t.csv", f"a{end}{end}1{end}{end}", block) == [(None,), ("1",), (None,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("marks", ['1,"2"\n', '1,2"\n', "\n1,2\n"])
 def test_blocks_of_many_short_rows_are_looked_at_in_parts(
     marks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

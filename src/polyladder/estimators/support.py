@@ -9,6 +9,7 @@ from torch import Tensor
 
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.rungs import last_states
 from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.polynomial.trim import trim, used
@@ -69,8 +70,17 @@ def states(members: LadderPolynomial, z: Tensor) -> Tensor:
     """[h^L, 1] of each row; states that nothing reads are zero. Shape (members, n, k + 1)."""
     h = z.new_zeros(len(members), len(z), members.readout.shape[-1] + 1, layout=torch.strided)
     h[..., -1] = 1.0
+    if members.W and not is_sparse(z) and all_read(members):
+        for rows, last in Layout.of(members).last_states(z):
+            h[:, rows, :-1] = last.mT
+        return h
     for own, member in zip(h, members, strict=True):
         # One by one and trimmed: members of a selection are of several kinds, padded to the widest.
         small, kept = trim(member), used(member.readout)
         own[:, kept] = small.hidden_states(z)[-1] if is_sparse(z) else last_states(small, z)
     return h
+
+
+def all_read(members: LadderPolynomial) -> bool:
+    """Whether every unit of every member is read by something."""
+    return all(bool((weight != 0).any(-2).all()) for weight in (*members.W[1:], members.readout))

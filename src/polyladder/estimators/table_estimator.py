@@ -33,6 +33,9 @@ MEMBERS = 16
 PREDICT_NUMBERS = 2**23
 """Numbers of hidden states held at once while predicting: 64 MiB in float64."""
 
+RAMP_NUMBERS = 2**20
+"""Numbers of rows with their ramps predicted at a time: 8 MiB, to stay in the last cache until they are used."""
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -242,7 +245,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _outputs(self, X: Any) -> Tensor:
         """Outputs of the model, refused where they are no numbers. Shape (n, m)."""
-        return finite(self._evaluate(self.inputs(X)))
+        table, features = self.read_table(X), self.features_
+        if isinstance(table, SparseTable) or features.ramps_ is None:
+            return finite(self._evaluate(as_rows(features.transform_table(table))))
+        plain = features.plain_table(table)
+        size = max(1, RAMP_NUMBERS // len(features.feature_names_out_))
+        parts = (plain[start : start + size] for start in range(0, len(plain), size))
+        return finite(torch.cat([self._evaluate(as_rows(features.with_ramps(part))) for part in parts]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

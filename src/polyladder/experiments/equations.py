@@ -72,7 +72,10 @@ def implementers() -> dict[str, list[Place]]:
     """Read the package's docstrings, without importing it, for the ``Implements:`` line."""
     found: dict[str, list[Place]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        for name, node in documented(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if not LINE.search(text):  # parsing takes far longer than looking for the line
+            continue
+        for name, node in documented(ast.parse(text)):
             for line in LINE.findall(ast.get_docstring(node) or ""):
                 for number, theorem in ITEM.findall(line):
                     place = Place(str(path.relative_to(PACKAGE)), node.lineno, name)

@@ -29,14 +29,14 @@ class UnitSum:
     """Outputs ``offset + readout @ p(t)``, where p_i is a polynomial of t_i = x[columns] . directions_i.
 
     Attributes:
-        columns: positions of the inputs that are read. Shape (q,).
+        columns: positions of the inputs that are read, (q,); a slice where they stand side by side.
         directions: shape (q, units).
         powers: coefficients of each unit's polynomial, the highest power first. Shape (degree + 1, units).
         readout: shape (units, m).
         offset: shape (m,).
     """
 
-    columns: Tensor
+    columns: slice | Tensor
     directions: Tensor
     powers: Tensor
     readout: Tensor
@@ -44,9 +44,11 @@ class UnitSum:
 
     def __call__(self, x: Tensor) -> Tensor:
         """Outputs at rows x (n, d). Shape (n, m)."""
-        read = x if len(self.columns) == x.shape[1] else x[:, self.columns]
+        read = x[:, self.columns]
         out = x.new_empty(len(x), len(self.offset))
-        size = max(1, CACHE_NUMBERS // self.directions.shape[1])
+        inputs, units = self.directions.shape
+        # A product begins by copying the directions: with many inputs that pays only for as many rows.
+        size = max(1, CACHE_NUMBERS // units, inputs)
         for start in range(0, len(x), size):
             rows = slice(start, start + size)
             t = read[rows] @ self.directions
@@ -92,8 +94,9 @@ def unit_sum(polynomial: LadderPolynomial) -> UnitSum | None:
     degrees = powers.ne(0).any(1).nonzero()
     powers = powers[: int(degrees.max()) + 1] if len(degrees) else powers[:1]
     columns = directions.ne(0).any(0).nonzero().squeeze(-1)
+    start, stop = (int(columns[0]), int(columns[-1]) + 1) if len(columns) else (0, 0)
     return UnitSum(
-        columns,
+        slice(start, stop) if stop - start == len(columns) else columns,
         directions[:, columns].mT.contiguous(),
         powers.flip(0).contiguous(),
         ladder.readout.mT.contiguous(),

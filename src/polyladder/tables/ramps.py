@@ -40,6 +40,15 @@ class Ramps:
         """Ramps from 0 to 1 of columns (n, d). Shape (n, ramps)."""
         return np.clip((t[:, self.column] - self.low) / (self.high - self.low), 0.0, 1.0)
 
+    def write(self, t: Array, out: Array) -> None:
+        """The scaled ramps with rows last, (d, n), into given memory (ramps, n): the fast way for many rows."""
+        np.take(t, self.column, axis=0, out=out, mode="clip")  # otherwise it is written twice
+        out -= self.low[:, None]
+        out /= (self.high - self.low)[:, None]
+        np.clip(out, 0.0, 1.0, out=out)
+        out -= self.mean[:, None]
+        out /= self.scale[:, None]
+
     def knots(self, column: int) -> Array:
         """Where the ramps of a column begin or end, sorted; empty for a column without ramps."""
         own = self.column == column

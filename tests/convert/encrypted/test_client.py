@@ -6,6 +6,7 @@ from polyladder.convert.encrypted.client import Recipe
 from tests.export.estimators import case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gaps and categories", "quantile", "two classes"])
 def test_recipes_travel_as_text_and_hold_no_weights(name):
     model, frame, answers = case(name)

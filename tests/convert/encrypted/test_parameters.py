@@ -9,6 +9,7 @@ def test_limits_are_seals_own():
     assert {n: seal.CoeffModulus.MaxBitCount(n, seal.SEC_LEVEL_TYPE.TC128) for n in LIMITS} == LIMITS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [0, 1, 2, 3, 4, 7, 16])
 def test_every_candidate_is_secure_and_known_to_seal(depth):
     found = candidates(depth)

@@ -9,6 +9,7 @@ from tests.ladders import random_ladder, rows
 NUMBERS = ("numbers", "gaps and categories", "two outputs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["numbers", "gaps and categories", "two outputs", "three classes", "machine", "kernel"]
 )
@@ -29,6 +30,7 @@ def test_decrypted_answers_are_the_estimators(name):
     assert np.abs(found - answers).max() <= max(made.bound.max(), 1e-12)
 
 
+@pytest.mark.slow
 def test_a_piecewise_model_and_several_blocks():
     model, frame, answers = case("piecewise")
     made = encrypt(model, tolerance=0.05)
@@ -41,6 +43,7 @@ def test_a_piecewise_model_and_several_blocks():
     assert np.abs(made.recipe.decrypt(keys.secret, shared) - answers[:count]).max() <= made.bound.max()
 
 
+@pytest.mark.slow
 def test_an_affine_function_and_a_unit_without_weights():
     for hidden in ((), (2, 2)):
         p = random_ladder(d=2, hidden=hidden, m=1)
@@ -94,6 +97,7 @@ def test_what_does_not_fit_is_refused():
     assert encrypt(shallower(deep, 1), ranges=[(-0.1, 0.1)] * 2, tolerance=1e9).parameters.degree == 32768
 
 
+@pytest.mark.slow
 def test_foreign_parameters_and_damage_are_refused():
     small, large = (encrypt(random_ladder(d=2, hidden=h, m=1), ranges=[(-1.0, 1.0)] * 2) for h in ((2,), (2, 2, 2)))
     keys, others = small.recipe.make_keys(), large.recipe.make_keys()

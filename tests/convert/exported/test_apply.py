@@ -4,10 +4,10 @@ import pytest
 from polyladder.convert.exported.answers import Posterior
 from polyladder.convert.exported.apply import answers_of, inputs_of
 from polyladder.export.read import exported
-from tests.export.estimators import NAMES, case, error
+from tests.export.estimators import NAMES, case, each, error
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", each(*NAMES))
 def test_inputs_are_those_of_the_estimator(name):
     model, rows, answers = case(name)
     description = exported(model)

@@ -4,11 +4,11 @@ import torch
 
 from polyladder.convert.exported.ranges import feature_range, input_box, ladder_ranges
 from polyladder.export.read import exported
-from tests.export.estimators import NAMES, case
+from tests.export.estimators import NAMES, case, each
 from tests.ladders import random_ladder
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if "classes" not in n])
+@pytest.mark.parametrize("name", each(*(n for n in NAMES if "classes" not in n)))
 def test_no_row_leaves_the_ranges(name):
     model, rows, _ = case(name)
     description = exported(model)

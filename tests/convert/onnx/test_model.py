@@ -7,11 +7,11 @@ from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.onnx.model import onnx_model
 from polyladder.export.read import exported
 from tests.convert.onnx.run import run, table
-from tests.export.estimators import NAMES, case, error, fitted, piecewise
+from tests.export.estimators import NAMES, case, each, error, fitted, piecewise
 from tests.ladders import random_ladder
 
 
-@pytest.mark.parametrize("name", [*NAMES, "selected", "piecewise"])
+@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise"))
 def test_agrees_with_predict(name):
     model, rows, answers = case(name)
     found = run(onnx_model(exported(model)), rows)
@@ -20,7 +20,7 @@ def test_agrees_with_predict(name):
         assert found["label"].tolist() == model.predict(rows).tolist()
 
 
-@pytest.mark.parametrize("name", [*NAMES, "piecewise"])
+@pytest.mark.parametrize("name", each(*NAMES, "piecewise"))
 def test_agrees_in_single_precision(name):
     """At rows that single precision can hold: at a jump of quantiles another row is another prediction."""
     model, rows, answers = case(name)

@@ -8,11 +8,11 @@ from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.c import c_source
 from polyladder.export.read import exported
 from tests.convert.source.compiled import call, coded, compiler, library
-from tests.export.estimators import NAMES, case, error, fitted
+from tests.export.estimators import NAMES, case, each, error, fitted
 from tests.ladders import random_ladder
 
 
-@pytest.mark.parametrize("name", [*NAMES, "selected", "piecewise"])
+@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise"))
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)
     description = exported(model)
@@ -21,7 +21,7 @@ def test_agrees_with_predict(name, tmp_path):
     assert error(call(loaded, numbers, answers.shape[1]), answers) < 1e-12
 
 
-@pytest.mark.parametrize("name", ["numbers", "yeo-johnson", "gaps and categories", "three classes", "piecewise"])
+@pytest.mark.parametrize("name", each("numbers", "yeo-johnson", "gaps and categories", "three classes", "piecewise"))
 def test_single_precision(name, tmp_path):
     model, rows, answers = case(name)
     description = exported(model)

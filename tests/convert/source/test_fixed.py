@@ -8,7 +8,7 @@ from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.fixed import fixed_source
 from polyladder.export.read import exported
 from tests.convert.source.compiled import library
-from tests.export.estimators import case
+from tests.export.estimators import case, each
 from tests.ladders import random_ladder
 
 
@@ -40,7 +40,7 @@ def answers_of(source, model, rows, folder, bits):
 
 
 @pytest.mark.parametrize("bits", [32, 16])
-@pytest.mark.parametrize("name", ["numbers", "gaps and categories", "two outputs", "machine", "piecewise"])
+@pytest.mark.parametrize("name", each("numbers", "gaps and categories", "two outputs", "machine", "piecewise"))
 def test_within_its_proven_bound(name, bits, tmp_path):
     model, rows, answers = case(name)
     description = exported(model)

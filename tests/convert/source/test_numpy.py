@@ -3,10 +3,10 @@ import pytest
 
 from polyladder.convert.source.numpy import numpy_source
 from polyladder.export.read import exported
-from tests.export.estimators import NAMES, case, error
+from tests.export.estimators import NAMES, case, each, error
 
 
-@pytest.mark.parametrize("name", [*NAMES, "selected", "piecewise"])
+@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise"))
 def test_agrees_with_predict(name):
     model, rows, answers = case(name)
     module = {}

@@ -9,7 +9,7 @@ from polyladder.convert.source.sql import sql_source
 from polyladder.convert.source.sql_words import quoted
 from polyladder.export.read import exported
 from tests.convert.source.postgres import run as run_postgres
-from tests.export.estimators import NAMES, case, error
+from tests.export.estimators import NAMES, case, each, error
 from tests.ladders import random_ladder
 
 KNOWN = [name for name in NAMES if name != "posterior of three classes"]
@@ -41,12 +41,12 @@ def compare(name, run, rows):
 
 
 @pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
-@pytest.mark.parametrize("name", [*KNOWN, "piecewise", "selected"])
+@pytest.mark.parametrize("name", each(*KNOWN, "piecewise", "selected"))
 def test_agrees_with_predict(name, run):
     compare(name, run, 10_000)
 
 
-@pytest.mark.parametrize("name", [*KNOWN, "piecewise"])
+@pytest.mark.parametrize("name", each(*KNOWN, "piecewise"))
 def test_agrees_with_predict_in_postgresql(name):
     compare(name, run_postgres, 300)
 

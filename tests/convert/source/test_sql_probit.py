@@ -11,6 +11,7 @@ from tests.convert.source.test_sql import compare, run_duckdb, run_sqlite
 from tests.export.estimators import case
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("run", "rows"), [(run_sqlite, 400), (run_duckdb, 2000), (run_postgres, 50)])
 def test_three_classes_agree_with_predict(run, rows) -> None:
     compare("posterior of three classes", run, rows)

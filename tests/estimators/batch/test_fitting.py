@@ -39,6 +39,7 @@ def assert_same(first: list[Fitted], second: list[Fitted], tolerance: float = 1e
 QUIET = Progress(False, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["alternating", "adam"])
 def test_jobs_do_not_depend_on_their_neighbors(solver: str) -> None:
     half = torch.from_numpy(np.random.default_rng(0).uniform(0.5, 2.0, 60))

@@ -80,6 +80,7 @@ def assert_same(theirs: Any, ours: Any, tolerance: float = 1e-6) -> None:
 # The same results
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [EXACT, ADAM], ids=["alternating", "adam"])
 def test_regression(estimator: Any) -> None:
     X, y = table()
@@ -94,6 +95,7 @@ def test_regression(estimator: Any) -> None:
     check_is_fitted(ours)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [EXACT_CLASSES, ADAM_CLASSES], ids=["alternating", "adam"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_classification(estimator: Any, classes: int) -> None:
@@ -142,6 +144,7 @@ def test_a_setting_does_not_depend_on_the_other_ridge_weights() -> None:
     np.testing.assert_allclose(scores, scores[0], rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_tables_beyond_double_precision() -> None:
     """More than 500 rows train in float32, alone as in a batch."""
     rng = np.random.default_rng(0)
@@ -150,6 +153,7 @@ def test_tables_beyond_double_precision() -> None:
     assert_same(theirs, ours, tolerance=1e-4)
 
 
+@pytest.mark.slow
 def test_precision_belongs_to_the_fold_and_not_to_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five folds of 48 rows are more than 100 together, and still train in float64 as each does alone."""
     monkeypatch.setattr(fitting, "SMALL_TABLE", 100)
@@ -162,6 +166,7 @@ def test_several_targets() -> None:
     assert_same(*both(EXACT, GRID, X, np.column_stack([y, X]), cv=2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "scoring", ["neg_mean_absolute_error", make_scorer(mean_absolute_error, greater_is_better=False)]
 )
@@ -169,6 +174,7 @@ def test_one_score(scoring: Any) -> None:
     assert_same(*both(EXACT, GRID, *table(), cv=2, scoring=scoring))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "f1", "neg_brier_score"])
 def test_scores_of_two_classes(scoring: str) -> None:
     assert_same(*both(ADAM_CLASSES, GRID, *table(2), cv=2, scoring=scoring))
@@ -198,6 +204,7 @@ def test_a_scorer_may_give_several_scores() -> None:
 SEVERAL = ["r2", "neg_mean_absolute_error"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refit", ["neg_mean_absolute_error", False])
 def test_several_scores(refit: Any) -> None:
     theirs, ours = both(EXACT, GRID, *table(), cv=2, scoring=SEVERAL, refit=refit, return_train_score=True)
@@ -234,6 +241,7 @@ def test_a_choice_of_ones_own() -> None:
 # Splitting
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cv",
     [
@@ -251,11 +259,13 @@ def test_any_splitter(cv: Any) -> None:
     assert_same(*both(EXACT, GRID, *table(), cv=cv))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cv", [GroupKFold(3), LeaveOneGroupOut()])
 def test_groups(cv: Any) -> None:
     assert_same(*both(EXACT, GRID, *table(), fit={"groups": np.arange(N) % 3}, cv=cv))
 
 
+@pytest.mark.slow
 def test_classes_are_stratified() -> None:
     X, y = table(2)
     order = np.argsort(y, kind="stable")
@@ -265,6 +275,7 @@ def test_classes_are_stratified() -> None:
     np.testing.assert_allclose(stratified.cv_results_["mean_test_score"], ours.cv_results_["mean_test_score"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [EXACT_CLASSES, ADAM_CLASSES], ids=["alternating", "adam"])
 def test_a_fold_that_lacks_a_class(estimator: Any) -> None:
     X, y = table(3)
@@ -272,6 +283,7 @@ def test_a_fold_that_lacks_a_class(estimator: Any) -> None:
     assert_same(*both(estimator, GRID, X, y, cv=folds))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [np.arange(N) % 3 + 1.0, np.linspace(0.1, 2.0, N), np.arange(N) / N])
 @pytest.mark.parametrize("estimator", [EXACT, ADAM], ids=["alternating", "adam"])
 def test_sample_weight(estimator: Any, weight: Any) -> None:
@@ -283,6 +295,7 @@ def test_sample_weight(estimator: Any, weight: Any) -> None:
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_fold_whose_weights_are_whole_beside_one_whose_are_not() -> None:
     weight = np.where(np.arange(N) < 30, 2.0, 0.5)
     folds = [(np.arange(30), np.arange(30, N)), (np.arange(30, N), np.arange(30))]
@@ -292,6 +305,7 @@ def test_a_fold_whose_weights_are_whole_beside_one_whose_are_not() -> None:
 # Grids
 
 
+@pytest.mark.slow
 def test_a_list_of_grids_and_mixed_shapes() -> None:
     grid = [
         {"alpha": [1e-3, "auto"], "width": [2, 3]},
@@ -330,6 +344,7 @@ def test_equal_features_are_fitted_once_a_fold(monkeypatch: pytest.MonkeyPatch) 
     assert tables == [6]
 
 
+@pytest.mark.slow
 def test_random_state_may_be_left_open() -> None:
     search = BatchedGridSearchCV(clone(EXACT).set_params(random_state=None), GRID, cv=2).fit(*table())
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -340,6 +355,7 @@ def test_random_state_may_be_left_open() -> None:
 # Pipelines and frames
 
 
+@pytest.mark.slow
 def test_a_pipeline_that_ends_with_a_ladder() -> None:
     pipeline = Pipeline([("scale", StandardScaler()), ("expand", PolynomialFeatures(2)), ("ladder", EXACT)])
     grid = {"ladder__alpha": [1e-3, 1.0], "expand__degree": [1, 2], "scale": [StandardScaler(), "passthrough"]}
@@ -366,12 +382,14 @@ def test_steps_before_the_ladder_are_fitted_once_a_fold() -> None:
     assert fits == [40, 40, 40]
 
 
+@pytest.mark.slow
 def test_weights_reach_the_ladder_of_a_pipeline() -> None:
     pipeline = Pipeline([("scale", StandardScaler()), ("ladder", EXACT)])
     fit = {"ladder__sample_weight": np.linspace(0.1, 2.0, N)}
     assert_same(*both(pipeline, {"ladder__alpha": [1e-3, 1.0]}, *table(), fit=fit, cv=2))
 
 
+@pytest.mark.slow
 def test_as_a_step_of_a_pipeline() -> None:
     X, y = table()
     pipeline = make_pipeline(PCA(2), BatchedGridSearchCV(EXACT, GRID, cv=2))
@@ -380,6 +398,7 @@ def test_as_a_step_of_a_pipeline() -> None:
     assert pipeline.fit(X, y)[-1].best_params_ == theirs.fit(X, y)[-1].best_params_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_with_categories(frame: Any) -> None:
     X, y = table()
@@ -389,6 +408,7 @@ def test_frames_with_categories(frame: Any) -> None:
     assert ours.feature_names_in_.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_a_search_can_be_pickled_and_does_not_carry_its_folds() -> None:
     X, y = table()
     search = BatchedGridSearchCV(EXACT, {"alpha": list(np.logspace(-4, 1, 20))}, cv=2).fit(X, y)

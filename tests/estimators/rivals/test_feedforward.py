@@ -10,6 +10,7 @@ from tests.estimators.rivals.test_rivals import product_rows
 SMALL: dict[str, Any] = {"hidden": (4,), "max_iter": 3, "dropout": 0.0, "random_state": 0}
 
 
+@pytest.mark.slow
 def test_a_quadratic_network_fits_a_quadratic() -> None:
     X, y = product_rows()
     model = FeedforwardRegressor(hidden=(16,), activation="quadratic", dropout=0.0, max_iter=200, random_state=0)

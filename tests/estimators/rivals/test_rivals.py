@@ -21,6 +21,7 @@ def product_rows(n: int = 200) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, An
     return X, 1 + X[:, 0] - 2 * X[:, 1] + 3 * X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -41,6 +42,7 @@ def test_the_polynomial_is_the_model_and_it_fits(model: Any) -> None:
     assert model.score(X[150:], y[150:]) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiclass", ["softmax", "ovr"])
 @pytest.mark.parametrize("model", [FactorizationMachineClassifier, PolynomialKernelClassifier])
 def test_several_classes(model: type[Any], multiclass: str) -> None:
@@ -60,6 +62,7 @@ def sparse_rows(n: int = 300, columns: int = 100_000) -> tuple[Any, np.ndarray[A
     return X, stream.normal(size=10)[chosen[:, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

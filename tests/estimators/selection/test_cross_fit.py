@@ -26,6 +26,7 @@ def block(of: Problem) -> Block:
     return Block("standard", GROUPS, X, GROUPS, relevance, directions, directions.along(X))
 
 
+@pytest.mark.slow
 def test_noise_looks_predictable_only_to_scales_that_saw_it() -> None:
     of = problem(NOISE)
     trial, fit = kernel_numbers(of, block(of), 2)
@@ -35,6 +36,7 @@ def test_noise_looks_predictable_only_to_scales_that_saw_it() -> None:
     assert honest.coefficients is trial.coefficients  # only the judgment changes
 
 
+@pytest.mark.slow
 def test_a_signal_stays_one() -> None:
     of = problem(X[:, :1] * X[:, 1:2] + 0.05 * NOISE)
     trial, _ = kernel_numbers(of, block(of), 2)
@@ -42,6 +44,7 @@ def test_a_signal_stays_one() -> None:
     assert ((honest.left_out - of.y) ** 2).mean() < 0.2
 
 
+@pytest.mark.slow
 def test_a_fold_is_predicted_by_a_fit_that_never_saw_its_targets() -> None:
     of = problem(NOISE)
     changed = of.y.copy()
@@ -53,6 +56,7 @@ def test_a_fold_is_predicted_by_a_fit_that_never_saw_its_targets() -> None:
     assert np.abs(before - after)[of.fold != 2].max() > 0.1
 
 
+@pytest.mark.slow
 def test_classes_are_cross_fitted_with_their_ridge() -> None:
     classes = (NOISE > 0).astype(float)
     of = problem(NOISE, classes)
@@ -63,6 +67,7 @@ def test_classes_are_cross_fitted_with_their_ridge() -> None:
     assert ((strong.left_out > 0) == (classes > 0)).mean() < 0.65
 
 
+@pytest.mark.slow
 def test_few_rows_for_each_scale_are_doubtful() -> None:
     of = problem(NOISE)
     assert doubtful(of, block(of))
@@ -70,6 +75,7 @@ def test_few_rows_for_each_scale_are_doubtful() -> None:
     assert without.along.shape[0] == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orders", [(1, 2), (2, 2)])
 def test_kernels_are_grouped_by_their_block(orders: tuple[int, int]) -> None:
     of = problem(NOISE)

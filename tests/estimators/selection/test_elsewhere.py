@@ -19,6 +19,7 @@ def test_only_large_tables_are_sent_and_only_where_there_are_workers():
         assert workers_for(SPREAD_ROWS) == 2
 
 
+@pytest.mark.slow
 def test_classes_on_loky_are_chosen_as_here():
     X, y = make_friedman1(SPREAD_ROWS, n_features=5, noise=1.0, random_state=0)
     y = (y > np.median(y)).astype(int)

@@ -46,6 +46,7 @@ def test_losses_of_rows_average_to_the_loss() -> None:
     np.testing.assert_allclose(found, -np.log(np.where(classes[:, 0] > 0, p, 1 - p)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rows", "columns"), [(40, 8), (100, 30)])
 def test_few_rows_of_noise_are_not_believed(rows: int, columns: int) -> None:
     ratios, losses = [], []

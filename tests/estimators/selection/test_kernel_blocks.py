@@ -36,6 +36,7 @@ def rows(n: int) -> tuple[Table, Problem]:
     return numbers(X), problem
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 400])
 def test_fewer_rows_leave_a_wider_margin(n: int) -> None:
     table, problem = rows(n)
@@ -46,6 +47,7 @@ def test_fewer_rows_leave_a_wider_margin(n: int) -> None:
     assert fitted_features(table, problem, "standard", options(clip=False), 1.0).margin == 0.0
 
 
+@pytest.mark.slow
 def test_an_idle_column_counts_least() -> None:
     table, problem = rows(150)
     _, block = smooth_block(table, problem, "standard", options(), RNG)
@@ -55,6 +57,7 @@ def test_an_idle_column_counts_least() -> None:
     assert alike.scales.degree == 2
 
 
+@pytest.mark.slow
 def test_ramps_take_the_place_of_their_columns() -> None:
     table, problem = rows(150)
     plain, _ = smooth_block(table, problem, "standard", options(), RNG)

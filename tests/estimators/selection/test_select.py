@@ -39,6 +39,7 @@ def test_a_smooth_function_is_found_from_few_rows() -> None:
     assert model.target_.margin > 0.1  # predictions may leave the range of the few targets
 
 
+@pytest.mark.slow
 def test_jumps_take_ramps() -> None:
     X = RNG.uniform(size=(300, 2))
     y = np.floor(4 * X[:, 0]) + X[:, 1]
@@ -50,6 +51,7 @@ def test_jumps_take_ramps() -> None:
     assert model.selection_.error < plain.selection_.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_members_sum_to_the_predictions(outputs: int, tmp_path) -> None:
     X, y = load_diabetes(return_X_y=True)
@@ -66,6 +68,7 @@ def test_members_sum_to_the_predictions(outputs: int, tmp_path) -> None:
     assert 0 < back.trust(X).min() <= back.trust(X).max() <= 1
 
 
+@pytest.mark.slow
 def test_not_worse_than_a_linear_model_on_real_rows() -> None:
     X, y = load_diabetes(return_X_y=True)
     model = LPNNRegressor(random_state=0).fit(X[::2], y[::2])
@@ -74,6 +77,7 @@ def test_not_worse_than_a_linear_model_on_real_rows() -> None:
     assert errors[0] < 1.03 * errors[1]
 
 
+@pytest.mark.slow
 def test_classes_are_not_worse_than_by_logistic_regression() -> None:
     X, y = load_iris(return_X_y=True)
     model = LPNNClassifier(random_state=0).fit(X[::2], y[::2])
@@ -84,6 +88,7 @@ def test_classes_are_not_worse_than_by_logistic_regression() -> None:
     np.testing.assert_allclose(z, model.predict_proba(X), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_labels_without_reason_are_left_to_a_constant() -> None:
     X, y = RNG.normal(size=(120, 5)), RNG.random(120) < 0.2
     model = LPNNClassifier(effort="low", random_state=0).fit(X, y)
@@ -92,6 +97,7 @@ def test_labels_without_reason_are_left_to_a_constant() -> None:
     assert log_loss(truth, model.predict_proba(new)[:, 1]) < 1.05 * constant
 
 
+@pytest.mark.slow
 def test_many_levels_are_shrunken() -> None:
     levels = np.array([f"level {i}" for i in RNG.integers(0, 150, size=400)])
     x = RNG.normal(size=400)
@@ -126,6 +132,7 @@ def test_more_rows_are_learned_by_the_readout() -> None:
     np.testing.assert_allclose(model.polynomial_(z), expected, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_a_handful_of_rows(n: int) -> None:
     X = np.arange(2.0 * n).reshape(n, 2) ** 1.5

@@ -123,6 +123,7 @@ def test_committed_rows_are_found_by_what_is_declared(name, count):
     assert len(set(planned_keys(d)) & Store(results_folder(name)).rows(d.name).keys()) == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_the_papers_store_holds_all_that_is_declared_and_nothing_else(name):
     d = declared(name)

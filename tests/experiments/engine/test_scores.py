@@ -21,6 +21,7 @@ def test_a_model_that_blew_up_has_no_score(bad: float) -> None:
     assert score("rmse", np.array([1.0, bad]), np.zeros(2)).value is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.booleans(), min_size=1, max_size=40))
 def test_wrong_rows_come_back(wrong: list[bool]) -> None:
     assert unpacked(packed(np.array(wrong)), len(wrong)).tolist() == wrong

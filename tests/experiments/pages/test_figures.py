@@ -29,6 +29,7 @@ def test_dot_plots_have_a_dot_for_each_split_and_a_mark_for_each_published_figur
     assert drawn(drawing, "published") == 2
 
 
+@pytest.mark.slow
 def test_depth_curves_have_a_point_for_each_depth():
     d = declared("table_4")
     drawing = depth_curves(compare(d, filled(d, lambda model, split: 5.0 + 0.1 * model + 0.01 * split)))
@@ -37,12 +38,14 @@ def test_depth_curves_have_a_point_for_each_depth():
     assert sum(1 for e in ElementTree.fromstring(drawing).iter(f"{SVG}use") if "7d8791" in e.get("style", "")) == 20
 
 
+@pytest.mark.slow
 def test_activation_plots_have_a_dot_for_each_row():
     unit = {"unit": 3, "u": [0.0, 1.0, 2.0], "h": [0.0, 1.0, 4.0]}
     drawing = activation_plots({"layers": [[unit] * 4] * 3})
     assert drawn(drawing, "row") == 36
 
 
+@pytest.mark.slow
 def test_histograms_have_a_panel_for_each_variance_and_input():
     each = {"input": 0, "ks": 0.1, "skewness": 0.0, "kurtosis": 3.0, "outside": 0, "histogram": [0, *[10] * 58, 0]}
     found = [{**each, "variance": v, "input": i} for v in (0.05, 0.1) for i in range(4)]

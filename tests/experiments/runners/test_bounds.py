@@ -12,6 +12,7 @@ BOUNDED = TEXT.replace(
 )
 
 
+@pytest.mark.slow
 def test_no_bound_is_below_what_was_found():
     d = small(BOUNDED)
     ((result,),) = run_bounds([measurement(d, d.columns[0], d.models[0], {}, 0, None)])

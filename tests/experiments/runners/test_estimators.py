@@ -28,6 +28,7 @@ def rmse(model, fit):
     return float(np.sqrt(np.mean((model.predict(fit.features[fit.test]) - fit.target[fit.test]) ** 2)))
 
 
+@pytest.mark.slow
 def test_a_group_is_as_good_as_its_estimators_one_by_one():
     assert MACHINE in TEXT
     d = small(TEXT.replace(MACHINE, LADDER))

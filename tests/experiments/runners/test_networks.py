@@ -83,6 +83,7 @@ def test_predictions_are_in_the_targets_units():
     assert predicted(net, table.x, table) == pytest.approx(target[:20].mean() + target[:20].std())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "model"), [("iris", "FM"), ("iris", "LPNN"), ("breast-cancer", "LPNN")])
 def test_classes_are_learned(data, model):
     text = CLASSES.replace('data = "diabetes"', f'data = "{data}"')

@@ -40,6 +40,7 @@ def fitted(x: torch.Tensor, y: torch.Tensor, width: int = 4, layers: int = 1, ch
 # The right posterior
 
 
+@pytest.mark.slow
 def test_posterior_means_agree_with_quadrature() -> None:
     x, at = torch.linspace(-1.5, 1.5, 7, dtype=torch.float64), torch.linspace(-2, 2, 5, dtype=torch.float64)
     y = x**2 - 0.5 * x
@@ -72,6 +73,7 @@ def test_a_linear_ladder_has_the_posterior_of_linear_regression() -> None:
     torch.testing.assert_close(whitened.T.cov(), torch.eye(3, dtype=torch.float64), atol=0.12, rtol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("entries", "a", "b"), [(1.5, 2.0, 0.5), (-2.0, 0.3, 1.0), (0.0, 1.0, 1.0), (2.0, 5.0, 0.01)])
 def test_scales_have_their_generalized_inverse_gaussian_distribution(entries: float, a: float, b: float) -> None:
     """s = 2 log scale steps through exp(entries s - a e^s - b e^-s); e^s is then generalized inverse Gaussian."""
@@ -101,6 +103,7 @@ def test_noise_is_found_for_each_output() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_noise_may_grow_with_an_input() -> None:
     x, y = problem(600, noise=0.0)
     y = y + 0.1 * (-(0.75 * x[:, 2:]).tanh()).exp() * rows(600, 1, seed=9)  # log precision 2 tanh(1.5 x / 2)
@@ -111,6 +114,7 @@ def test_the_noise_may_grow_with_an_input() -> None:
     assert len(found.slopes[:, 0, 0, 2].unique()) > 20  # proposals are accepted
 
 
+@pytest.mark.slow
 def test_degrees_of_freedom_tell_outliers_from_gaussian_noise() -> None:
     x, y = problem(300)
     clean = sample_gibbs(fitted(x, y), x, y, likelihood="student", warmup=20, draws=30)
@@ -127,6 +131,7 @@ def test_degrees_of_freedom_tell_outliers_from_gaussian_noise() -> None:
     assert (given.degrees == 4.0).all()
 
 
+@pytest.mark.slow
 def test_relevance_finds_the_inputs_that_do_not_matter() -> None:
     x, y = problem(200)
     found = sample_gibbs(fitted(x, y), x, y, relevance=True, warmup=60, draws=120)

@@ -64,6 +64,7 @@ def test_an_outlier_counts_less() -> None:
     assert relative[:, 0, 2].mean() < 0.5 * relative[:, 0, 0].mean()
 
 
+@pytest.mark.slow
 def test_slopes_reach_their_posterior() -> None:
     """One slope of known prior and noise, against its density on a fine grid."""
     phi = torch.tensor([[1.0, -0.5, 2.0, 0.3, -1.5, 0.2]], dtype=torch.float64)
@@ -81,6 +82,7 @@ def test_slopes_reach_their_posterior() -> None:
     torch.testing.assert_close(precision[:, 0], expected)
 
 
+@pytest.mark.slow
 def test_what_is_remembered_is_enough_to_go_on() -> None:
     phi = torch.tensor([[1.0, -0.5, 2.0, 0.3, -1.5, 0.2]], dtype=torch.float64)
     first, f = noise([4.0, INF], GammaPrior(2.0, 3.0), 1.0, phi)

@@ -86,6 +86,7 @@ def test_a_linear_regression_has_the_known_posterior() -> None:
     assert float(evidence) - 1.0 < float(fit.bound[-1]) < float(evidence)
 
 
+@pytest.mark.slow
 def test_finds_a_polynomial_and_its_noise() -> None:
     x, y = wavy(200)
     start = fit_alternating(random_start(3, (5, 5), 1, [0, 1], 2), x, y).polynomial
@@ -134,6 +135,7 @@ def test_chunks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.allclose(a, b, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_relevance_switches_off_an_input_that_does_not_matter() -> None:
     x, y = wavy(150)
     x = torch.cat([x, rows(150, 2, seed=77)], 1)

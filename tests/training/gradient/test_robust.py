@@ -89,6 +89,7 @@ def test_each_model_of_a_grid_trains_as_if_alone(against: str, batch_norm: bool)
             torch.testing.assert_close(one, other, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_more_rows_are_certified_after_training_for_it() -> None:
     x, y = digits()
     radius = 0.3
@@ -122,6 +123,7 @@ def test_what_cannot_be_is_refused() -> None:
             train(net(), x.to_sparse_csr(), y, loss="softmax", options=options)
 
 
+@pytest.mark.slow
 def test_numbers_that_may_move_are_fitted_more_flatly() -> None:
     x = rows(100, 6)
     y = x[:, :1] * x[:, 1:2] + x[:, 2:3]

@@ -72,6 +72,7 @@ def test_a_single_model_trains_as_by_an_ordinary_loop(loss, options):
     assert all(p.grad is None for p in net.parameters())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_norm", [False, True])
 def test_each_model_of_a_grid_trains_as_if_alone(batch_norm, monkeypatch):
     """Other seeds, rates, penalties, clipping, row counts (also of other numbers of steps), patience."""
@@ -268,6 +269,7 @@ def test_sample_weights_are_repeated_rows():
     torch.testing.assert_close(one.validation_loss, two.validation_loss, rtol=1e-9, atol=0)
 
 
+@pytest.mark.slow
 def test_the_penalty_is_that_of_ridge_regression_and_leaves_the_intercept_alone():
     x, y = table()
     x, y = x + 1, y + 5

@@ -27,6 +27,7 @@ class Counted(list):
         return super().__iter__()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [50, 333, 900])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
 @pytest.mark.parametrize("alpha", ["auto", 1e-3])
@@ -53,6 +54,7 @@ def test_weights_are_repetitions():
     torch.testing.assert_close(weighted.polynomial(x), repeated.polynomial(x), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_single_precision_never_raises_the_loss_and_reaches_the_same_error():
     x, y, _ = data(5000, "squared")
     start = random_start(6, (5, 5), 1, [0], 1)
@@ -95,6 +97,7 @@ def test_refusals():
         fit_partitions(random_start(6, (700,), 1, [0], 1), LocalPartitions([(x, y)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_same_predictions_as_in_memory_in_double_precision_of_many_rows(loss):
     x, y, m = data(5000, loss)

@@ -24,6 +24,7 @@ def parted(size, *tensors):
     return LocalPartitions(list(zip(*(t.split(size) for t in tensors), strict=True)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "m", "hidden", "relevance"),
     [
@@ -54,6 +55,7 @@ def test_weights_count_as_in_memory():
     assert_same(sample_partitions(start, parted(80, x, y, weight), **options), whole, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gaussian", "probit"])
 def test_draws_go_on_in_parts_or_in_memory_as_if_never_stopped(kind):
     x, y = data(200, 1, kind)

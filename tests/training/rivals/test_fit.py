@@ -21,6 +21,7 @@ def settled(fit: Any, net: Any, x: torch.Tensor, y: torch.Tensor, **options: Any
     return fit(net, x, y, alpha=1e-2, steps=300, tolerance=0.0, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", [True, False])
 @pytest.mark.parametrize("order", [2, 3])
 def test_a_settled_machine_is_stationary(order: int, joint: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,6 +35,7 @@ def test_a_settled_machine_is_stationary(order: int, joint: bool, monkeypatch: p
     assert max(t.abs().max().item() for t in slopes) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [1, 2, 3])
 def test_a_settled_kernel_network_is_stationary(degree: int) -> None:
     net = kernel(degree)
@@ -46,6 +48,7 @@ def test_a_settled_kernel_network_is_stationary(degree: int) -> None:
     assert slope.abs().max() < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [2, 3])
 @pytest.mark.parametrize("joint", [True, False])
 def test_a_known_machine_is_found_again(order: int, joint: bool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,6 +62,7 @@ def test_a_known_machine_is_found_again(order: int, joint: bool, monkeypatch: py
     assert error < (1e-4 if joint else 1e-2) * truth(new).var()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [2, 3])
 def test_a_known_kernel_network_is_found_again(degree: int) -> None:
     truth = kernel(degree)
@@ -111,6 +115,7 @@ def test_a_row_of_weight_two_is_two_rows(joint: bool, monkeypatch: pytest.Monkey
     torch.testing.assert_close(nets[0](x), nets[2](x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["machine", "kernel"])
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
 def test_classes_of_a_product_are_learned(kind: str, loss: str) -> None:

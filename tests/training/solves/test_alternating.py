@@ -357,6 +357,7 @@ def noisy_ladder(noise: float) -> tuple[torch.Tensor, torch.Tensor, Callable[[La
     return x, truth(x) / scale + noise * rows(400, 1, seed=2), error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.1, 0.4])
 def test_auto_estimates_the_noise_and_is_near_the_best_of_a_grid(noise: float) -> None:
     x, y, error = noisy_ladder(noise)
@@ -368,6 +369,7 @@ def test_auto_estimates_the_noise_and_is_near_the_best_of_a_grid(noise: float) -
     assert error(auto.polynomial) < 0.25 * max(grid)
 
 
+@pytest.mark.slow
 def test_auto_with_conjugate_gradients_estimates_what_the_direct_solver_does(monkeypatch: Patch) -> None:
     x, y, error = noisy_ladder(0.4)
     start = random_start(4, (5, 5), 1, range(4), 4)
@@ -428,6 +430,7 @@ def test_noise_inflation_multiplies_the_estimates() -> None:
     torch.testing.assert_close(fit.alpha[:, 1], (1 + 5 * fit.noise[1]) * fit.alpha[:, 0], rtol=1e-9, atol=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("loss", "m"), [("logistic", 1), ("softmax", 3)])
 def test_auto_for_classes(loss: Any, m: int) -> None:
     x, fresh = rows(300, 4), rows(2000, 4, seed=8)

@@ -10,6 +10,7 @@ from polyladder.training.solves.blocks import (
     blocks_of,
     chunks,
     normal_equations,
+    order_of_pairs,
     pairs,
     readout_equations,
 )
@@ -36,10 +37,17 @@ def test_blocks_compute_what_the_ladder_computes(p: LadderPolynomial) -> None:
     torch.testing.assert_close(part.polynomial()(x), blocks.polynomial()(x)[-1:])
 
 
-def test_pairs() -> None:
-    h = random(2, 4, 3)
-    expected = [h[:, i] * h[:, j] for i in range(4) for j in range(i, 4)]
-    torch.testing.assert_close(pairs(h), torch.stack(expected, 1))
+@pytest.mark.parametrize("k", range(1, 6))
+def test_pairs(k: int) -> None:
+    h = random(2, k, 3)
+    i, j = order_of_pairs(k)
+    assert sorted(tuple(sorted(pair)) for pair in zip(i.tolist(), j.tolist(), strict=True)) == [
+        (a, b) for a in range(k) for b in range(a, k)
+    ]
+    expected = torch.stack([h[:, a] * h[:, b] for a, b in zip(i, j, strict=True)], 1)
+    torch.testing.assert_close(pairs(h), expected)
+    torch.testing.assert_close(pairs(h[0]), expected[0])
+    torch.testing.assert_close(pairs(h[..., 1:]), expected[..., 1:])
 
 
 def test_chunks_cover_the_rows_once(monkeypatch: pytest.MonkeyPatch) -> None:

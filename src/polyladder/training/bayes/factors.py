@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.moments import GaussianWeights
-from polyladder.training.solves.blocks import NormalEquations, as_ladders, gram_positions
+from polyladder.training.solves.blocks import NormalEquations, as_ladders, gram_positions, order_of_pairs
 
 CHUNK_NUMBERS = 2**18
 """Numbers in one second-moment tensor of a chunk of rows; 2 MB in float64, so that the passes stay in cache."""
@@ -197,7 +197,6 @@ def diagonal(S: Tensor) -> Tensor:
 
 
 def packed(S: Tensor) -> Tensor:
-    """The upper triangle of symmetric (B, k, n, k), row by row. Shape (B, k (k + 1) / 2, n)."""
-    k = S.shape[1]
-    i, j = torch.triu_indices(k, k, device=S.device)
-    return S.movedim(2, -1)[:, i, j]
+    """The different entries of symmetric (B, k, n, k), in the order of pairs. Shape (B, k (k + 1) / 2, n)."""
+    i, j = order_of_pairs(S.shape[1])
+    return S.movedim(2, -1)[:, i.to(S.device), j.to(S.device)]

@@ -158,7 +158,7 @@ def gram_positions(k: int, q: int) -> Tensor:
     """Where entry (i a, j b) of the Gram matrix of g (x) h stands in the table of pairs of g times pairs of h."""
 
     def among_pairs(size: int) -> Tensor:
-        i, j = torch.triu_indices(size, size)
+        i, j = order_of_pairs(size)
         table = torch.empty(size, size, dtype=torch.long)
         table[i, j] = table[j, i] = torch.arange(len(i))
         return table
@@ -167,15 +167,27 @@ def gram_positions(k: int, q: int) -> Tensor:
     return (left * (q * (q + 1) // 2) + right).reshape(-1)
 
 
+def order_of_pairs(k: int) -> tuple[Tensor, Tensor]:
+    """Which entries `pairs` multiplies: (i, i + s), counted around, for one shift s after the other."""
+    at = torch.arange(k * (k + 1) // 2)
+    first = at % k
+    return first, (first + at // k) % k
+
+
 def pairs(h: Tensor, out: Tensor | None = None) -> Tensor:
-    """All products of two entries. Shape (..., k, n) to (..., k (k + 1) / 2, n)."""
-    k = h.shape[-2]
+    """All products of two entries, as `order_of_pairs` says. Shape (..., k, n) to (..., k (k + 1) / 2, n)."""
+    *batch, k, n = h.shape
     if out is None:
-        out = h.new_empty(*h.shape[:-2], k * (k + 1) // 2, h.shape[-1])
-    start = 0
-    for i in range(k):
-        torch.mul(h[..., i : i + 1, :], h[..., i:, :], out=out[..., start : start + k - i, :])
-        start += k - i
+        out = h.new_empty(*batch, k * (k + 1) // 2, n)
+    # All shifts are one product of h with windows of itself, which costs a fraction of one call for each entry. With k
+    # even, the last shift is half a one: the other half would be the same pairs again.
+    half, whole = k // 2, (k + 1) // 2
+    around = torch.cat([h, h[..., :half, :]], -2)
+    *steps, row, one = around.stride()
+    windows = around.as_strided((*batch, whole, k, n), (*steps, row, row, one))
+    torch.mul(h.unsqueeze(-3), windows, out=out[..., : whole * k, :].view(*batch, whole, k, n))
+    if whole == half:
+        torch.mul(h[..., :half, :], h[..., half:, :], out=out[..., whole * k :, :])
     return out
 
 
@@ -210,6 +222,7 @@ def normal_equations(
     # Where h is shared, its few pairs stand in front: a product is faster with its long side last.
     shared = h.dim() == 2
     table, moment = g.new_zeros((Q, B * P) if shared else (B, P, Q), dtype=dtype), g.new_zeros(B, k, q)
+    scale = total.reshape(-1, 1, 1)
     rooms: dict[int, tuple[Tensor, Tensor]] = {}
     for rows in chunks(n, B * P + (Q if shared else B * Q)):
         left, right = g[..., rows], h[..., rows]
@@ -219,7 +232,7 @@ def normal_equations(
             rooms[size] = (table.new_empty(B, P, size), doubles)
         products, doubles = rooms[size]
         doubles = pairs(right.to(dtype), doubles) if ready is None else ready[:, rows]
-        summed_pairs(left, weight[:, None, rows].sqrt(), products)
+        summed_pairs(left, (weight[:, None, rows] / scale).sqrt(), products)
         if shared:
             table.addmm_(doubles, products.view(B * P, size).mT)
         else:
@@ -228,8 +241,6 @@ def normal_equations(
         moment += (left[:, 0] * wanted if m == 1 else (left * wanted.unsqueeze(2)).sum(1)) @ right.mT
     if shared:
         table = table.view(Q, B, P).permute(1, 2, 0).contiguous()
-    scale = total.reshape(-1, 1, 1)
-    table /= scale
     positions = gram_positions(k, q).to(table.device).expand(B, -1)
     gram = table.flatten(1).gather(1, positions).reshape(B, k * q, k * q).to(g.dtype)
     return NormalEquations(gram, moment.reshape(B, k * q, 1) / scale)

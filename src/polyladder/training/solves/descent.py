@@ -171,8 +171,12 @@ def descend(
         elif step >= span + (warm_up + 1 if auto else 0):
             gained = (past[0] - value).abs() > span * options.tolerance * value.abs()
             log.stop(active[~(gained | models.restless()).cpu()])
+        better = active[improved]
         for kept, new in zip(found, models.weights(), strict=True):
-            kept[active[improved]] = new[improved]
+            if len(better) == count:  # as nearly always: copies by position would take far longer
+                kept.copy_(new)
+            else:
+                kept[better] = new[improved]
         if options.progress is not None:
             options.progress(step, *log.latest(batch_shape))
         past, going = [*past, value][-span:], log.running[active]

@@ -151,8 +151,6 @@ def solve_layer(
     left = response - blocks.f
     regression = BlockRegression(g, h, theta, left, weight, objective.rows, alpha, doubles, blocks.precision)
     step = block_step(regression, estimating)
-    if relaxation != 1.0:
-        step = step.times(relaxation)
-    weights[layer] = theta + step.weights
-    blocks.f = blocks.f + step.outputs
-    return old + step.values, step.determined
+    weights[layer] = torch.add(theta, step.weights, alpha=relaxation)
+    blocks.f = torch.add(blocks.f, step.outputs, alpha=relaxation)
+    return torch.add(old, step.values, alpha=relaxation), step.determined
