@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -5,6 +7,7 @@ import torch
 from polyladder.datasets.dataset import load_dataset
 from polyladder.experiments.engine.plan import measurement
 from polyladder.experiments.runners.networks import (
+    RESTART,
     build,
     predicted,
     prepared,
@@ -112,7 +115,7 @@ def test_exact_solves_reach_a_lower_training_error_than_gradient_steps(family):
         net, diverged = trained(measurements, [each.name for each in fits], tables)
         assert not any(diverged)
         errors[solver] = [
-            float((net[i](t.x[: t.count])[:, 0] - t.y[: t.count]).square().mean())
+            float((net[i](t.x[: t.count])[:, 0] - t.y[: t.count]).square().mean().detach())
             for i, t in enumerate(tables.values())
         ]
     assert all(solved < stepped for solved, stepped in zip(errors["exact"], errors["adam"], strict=True))
@@ -123,3 +126,27 @@ def test_exact_solves_reach_a_lower_training_error_than_gradient_steps(family):
             "squared",
             {"family": "ladder"},
         )
+
+
+def test_the_best_of_several_restarts_by_training_loss_is_kept():
+    d = small(
+        TEXT.replace('family = "relu", hidden = [4]', 'family = "relu", hidden = [4], restarts = RESTARTS').replace(
+            "RESTARTS", "3"
+        )
+    )
+    each = measurement(d, d.columns[0], d.models[0], {"l2": 1e-6, "dropout": 0.0}, 0, None)
+    fit = fits_of(each)[0]
+    tables = prepared_tables([fit], each.options)
+    table = tables[fit.name]
+
+    def training_error(net):
+        return float((net[0](table.x[: table.count])[:, 0] - table.y[: table.count]).square().mean().detach())
+
+    best, diverged = trained([each], [fit.name], tables)
+    assert best.batch_shape == (1,)
+    assert diverged == [False]
+    once = replace(each, options={**each.options, "restarts": 1})
+    starts = [replace(once, options={**once.options, "random_state": each.seed + RESTART * i}) for i in range(3)]
+    errors = [training_error(trained([one], [fit.name], tables)[0]) for one in starts]
+    assert len(set(errors)) == 3
+    assert training_error(best) == pytest.approx(min(errors), rel=1e-4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,9 @@ from polyladder.training.rivals.fit import fit_kernel, fit_machine
 
 CHUNK = 2**22
 """Numbers of inputs and hidden states held at once while predicting."""
+
+RESTART = 100
+"""How far apart the seeds of restarts lie: folds have the numbers between."""
 
 CLIPPED = 5.0
 """Deviations from the mean at which clipped columns end."""
@@ -121,6 +125,9 @@ def trained(
 ) -> tuple[BatchedModule, list[bool]]:
     """One network per fit, trained together, and which of them diverged.
 
+    With the option ``restarts`` so many are trained for each fit, and the one with the lowest training loss is kept:
+    networks of two or three units end in very different places.
+
     Args:
         measurements: of the fits.
         names: of the fits' tables.
@@ -133,6 +140,9 @@ def trained(
     x = torch.cat([table.x for table in tables.values()]) if len(tables) > 1 else tables[names[0]].x
     y = torch.cat([table.y for table in tables.values()])
     options, classes = measurements[0].options, tables[names[0]].classes
+    restarts = options.get("restarts", 1)
+    measurements = [each for each in measurements for _ in range(restarts)]
+    names = [each for each in names for _ in range(restarts)]
     outputs = classes if classes > 2 else 1
     loss: Loss = "squared" if not classes else "logistic" if outputs == 1 else "softmax"
     if loss == "logistic":
@@ -146,7 +156,10 @@ def trained(
         )
 
     # The folds of a measurement must not start alike; the last part of a table's name is the number of the fold.
-    seeds = [measurement.seed + name[-1] for measurement, name in zip(measurements, names, strict=True)]
+    seeds = [
+        measurement.seed + name[-1] + RESTART * (i % restarts)
+        for i, (measurement, name) in enumerate(zip(measurements, names, strict=True))
+    ]
     net = build(options, x.shape[1], outputs, column("dropout", 0.0), seeds)
     if options.get("solver") == "exact":
         ranges = [slice(offset[name], offset[name] + tables[name].count) for name in names]
@@ -174,7 +187,9 @@ def trained(
     if history.interrupted:
         # Half-trained networks must not be measured.
         raise KeyboardInterrupt
-    return net, history.diverged.tolist()
+    ends = history.training_loss[:, -1].nan_to_num(nan=math.inf).where(~history.diverged, math.inf)
+    kept = torch.arange(0, len(ends), restarts) + ends.view(-1, restarts).argmin(1)
+    return (net if restarts == 1 else net[kept]), history.diverged[kept].tolist()
 
 
 def solve_one(net: BatchedModule, x: Tensor, y: Tensor, loss: Loss, options: Options) -> BatchedModule:
