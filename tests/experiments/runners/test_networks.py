@@ -129,11 +129,7 @@ def test_exact_solves_reach_a_lower_training_error_than_gradient_steps(family):
 
 
 def test_the_best_of_several_restarts_by_training_loss_is_kept():
-    d = small(
-        TEXT.replace('family = "relu", hidden = [4]', 'family = "relu", hidden = [4], restarts = RESTARTS').replace(
-            "RESTARTS", "3"
-        )
-    )
+    d = small(TEXT.replace("hidden = [4] }", "hidden = [4], restarts = 3 }"))
     each = measurement(d, d.columns[0], d.models[0], {"l2": 1e-6, "dropout": 0.0}, 0, None)
     fit = fits_of(each)[0]
     tables = prepared_tables([fit], each.options)
