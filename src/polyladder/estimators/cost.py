@@ -18,17 +18,17 @@ OVERHEAD = 3e-4
 SWEEPS = 7
 """Sweeps on all rows."""
 
-MORE_SWEEPS = 14
+MORE_SWEEPS = 10
 """Further ones of ladders with little noise, whose error is that of unfinished solves ..."""
 
-LITTLE_NOISE = 0.003
+LITTLE_NOISE = 0.006
 """... that is, below this part of the target's variance."""
 
 FULL = (Stage(1.0, SWEEPS), Stage(1.0, MORE_SWEEPS, LITTLE_NOISE))
 """Sweeps on all rows, where there is time for them."""
 
-LONG = (Stage(0.25, 6), Stage(0.5, 2), Stage(1.0, 2), Stage(1.0, 3, LITTLE_NOISE))
-"""Sweeps of about two fifths of that cost; the error is within a percent of theirs."""
+LONG = (Stage(0.25, 6), Stage(0.5, 2), Stage(1.0, 3), Stage(1.0, 3, LITTLE_NOISE))
+"""Sweeps of about half of that cost; the error is within a percent of theirs."""
 
 SHORT = (Stage(0.125, 3), Stage(0.5, 2), Stage(1.0, 2))
 """Sweeps of a quarter of that cost."""
@@ -48,7 +48,7 @@ LEAST_SWEEPS = 4
 MANY_CLASSES = 5
 """Classes above which "auto" means Adam: they share the units of a ladder, and the bound of their loss is loose."""
 
-MULTIPLE = 5.5
+MULTIPLE = 5.7
 """How much longer than boosted trees a fit may take, by default."""
 
 

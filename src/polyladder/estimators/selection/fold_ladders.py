@@ -11,14 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.cost import work_for
-from polyladder.estimators.rows import Rows
-from polyladder.estimators.selection.elsewhere import ladders_in_shares
+from polyladder.estimators.selection.elsewhere import Solving, ladders_in_shares
 from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
-from polyladder.training.solves.alternating import fit_alternating, random_start
-from polyladder.training.solves.stages import RELAXATION, Stage, fit_in_stages
+from polyladder.training.solves.alternating import EXACT_SWEEPS, fit_alternating, random_start
+from polyladder.training.solves.stages import RELAXATION
 
 LEAST_RELEVANCE = 0.3
 """An input counts at least this much of the most relevant one."""
@@ -38,7 +36,8 @@ class LadderSettings:
     """How ladders are solved.
 
     Attributes:
-        width: units per layer.
+        width: units per layer ...
+        main_width: ... and of the ladders that are most of the model.
         per_fold: ladders for each fold.
         sweeps: at most.
         tolerance: see `polyladder.fit_alternating`.
@@ -47,6 +46,7 @@ class LadderSettings:
     """
 
     width: int
+    main_width: int
     per_fold: int
     sweeps: int
     tolerance: float
@@ -84,7 +84,7 @@ def fold_ladders(
     inside = [(fold != i // settings.per_fold).nonzero().squeeze(-1) for i in range(count)]
     weight = torch.from_numpy(problem.weight[problem.chosen])
     solve = partial(solved, rows, y, weight, (settings.alpha, settings.sweeps, settings.tolerance))
-    found = ladders_in_shares(solve, start, len(rows), inside)
+    found = ladders_in_shares(solve, Solving(start), len(rows), inside).ladder
     outputs = found(rows)
     outputs = outputs.reshape(problem.folds, settings.per_fold, *outputs.shape[1:]).mean(1)
     left_out = outputs[fold, torch.arange(len(fold))].numpy()
@@ -101,21 +101,8 @@ def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, set
     y, weight = torch.from_numpy(problem.y[some]), torch.from_numpy(problem.weight[some])
     sweeps = NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS
     solve = partial(solved, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
-    found = ladders_in_shares(solve, rescaled(trial.ladder, 1 / relative), len(rows))
+    found = ladders_in_shares(solve, Solving(rescaled(trial.ladder, 1 / relative)), len(rows)).ladder
     return replace(trial, ladder=rescaled(found, relative))
-
-
-def main_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, settings: LadderSettings) -> Trial:
-    """The trial with ladders solved from the beginning, as many and in such stages as a fit without a choice has."""
-    relative = relative_scales(problem, scale)
-    z, y = torch.from_numpy(x) * relative, torch.from_numpy(problem.y)
-    weight = torch.from_numpy(problem.weight)
-    rows = Rows(z, y, weight, y.shape[1], "squared")
-    work = work_for("alternating", rows, settings.width, trial.order, None, None)
-    hidden = (settings.width,) * (trial.order - 1)
-    start = random_start(x.shape[1], hidden, y.shape[1], settings.seeds(work.models), work.models)
-    solve = partial(solved_in_stages, z, y, weight, work.stages, (settings.alpha, settings.tolerance))
-    return replace(trial, ladder=rescaled(ladders_in_shares(solve, start, len(z)), relative))
 
 
 def solved(
@@ -123,13 +110,14 @@ def solved(
     y: Tensor,
     weight: Tensor,
     settings: tuple[Any, int, float],
-    start: LadderPolynomial,
+    start: Solving,
     inside: Sequence[Tensor] | None = None,
-) -> LadderPolynomial:
+) -> Solving:
     """Ladders on the rows of the given numbers; ``settings`` are alpha, sweeps and tolerance."""
     alpha, sweeps, tolerance = settings
-    return fit_alternating(
-        start,
+    total = weight.sum() if inside is None else torch.stack([weight[rows].sum() for rows in inside])
+    fit = fit_alternating(
+        start.ladder,
         x,
         y,
         rows=inside,
@@ -138,22 +126,10 @@ def solved(
         tolerance=tolerance,
         alpha=alpha,
         relaxation=RELAXATION,
-    ).polynomial
-
-
-def solved_in_stages(
-    x: Tensor,
-    y: Tensor,
-    weight: Tensor,
-    stages: tuple[Stage, ...],
-    settings: tuple[Any, float],
-    start: LadderPolynomial,
-) -> LadderPolynomial:
-    """Ladders on all rows, in stages; ``settings`` are alpha and tolerance."""
-    alpha, tolerance = settings
-    return fit_in_stages(
-        start, x, y, stages, sample_weight=weight, tolerance=tolerance, alpha=alpha, relaxation=RELAXATION
-    )[0]
+        known_alpha=None if start.precision is None else start.precision / total,
+        exact_sweeps=EXACT_SWEEPS if start.precision is None else 0,
+    )
+    return Solving(fit.polynomial, fit.alpha * total if isinstance(alpha, str) else None)
 
 
 def relative_scales(problem: Problem, scale: Array) -> torch.Tensor:
