@@ -6,7 +6,7 @@ Without such workers everything is computed here, one candidate after another, a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -23,26 +23,8 @@ SPREAD_ROWS = 1000
 
 Kind = tuple[Block, int]
 
-
-@dataclass(frozen=True, eq=False)
-class Solving:
-    """Ladders on their way.
-
-    Attributes:
-        ladder: batch shape (B,).
-        precision: ridge weights times rows, as they were last estimated; None before that. Shape (groups, B).
-    """
-
-    ladder: LadderPolynomial
-    precision: Tensor | None = None
-
-    def select(self, index: Tensor) -> Solving:
-        """Some of the ladders, by number."""
-        return Solving(self.ladder[index], None if self.precision is None else self.precision[:, index])
-
-
-Solve = Callable[..., Solving]
-"""Solves ladders on; where it is given a second argument, each on the rows of these numbers."""
+Solve = Callable[..., LadderPolynomial]
+"""Solves ladders; where it is given a second argument, each on the rows of these numbers."""
 
 
 def workers_for(rows: int) -> int:
@@ -68,26 +50,24 @@ def kernels_by_log_loss(problem: Problem, kinds: Sequence[Kind], ridges: Sequenc
     return [[replace(trial, block=block) for trial in trials] for trials, (block, _) in found]
 
 
-def ladders_in_shares(solve: Solve, start: Solving, rows: int, inside: Sequence[Tensor] | None = None) -> Solving:
+def ladders_in_shares(
+    solve: Solve, start: LadderPolynomial, rows: int, inside: Sequence[Tensor] | None = None
+) -> LadderPolynomial:
     """Solve ladders, a share of them on each worker.
 
     Args:
         solve: can be pickled.
-        start: where they are.
+        start: batch shape (B,).
         rows: how many they are solved on.
         inside: the numbers of each ladder's rows; None for all.
     """
-    workers, count = workers_for(rows), len(start.ladder)
+    workers = workers_for(rows)
     if not workers:
         return solve(start) if inside is None else solve(start, inside)
-    shares = torch.arange(count).tensor_split(min(workers, count))
+    shares = torch.arange(len(start)).tensor_split(min(workers, len(start)))
     own = [() if inside is None else ([inside[i] for i in share],) for share in shares]
-    tasks = [partial(solve, start.select(share), *numbers) for share, numbers in zip(shares, own, strict=True)]
-    found = run_elsewhere(tasks)
-    precisions = [each.precision for each in found if each.precision is not None]
-    return Solving(
-        combine(torch.cat, [each.ladder for each in found]), torch.cat(precisions, 1) if precisions else None
-    )
+    tasks = [partial(solve, start[share], *numbers) for share, numbers in zip(shares, own, strict=True)]
+    return combine(torch.cat, run_elsewhere(tasks))
 
 
 def numbers_there(problem: Problem, block: Block, degree: int) -> tuple[Trial, RidgeFit]:

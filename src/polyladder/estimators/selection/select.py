@@ -16,6 +16,7 @@ from polyladder.estimators.selection.fold_ladders import (
     cost,
     finished_ladders,
     fold_ladders,
+    main_ladders,
 )
 from polyladder.estimators.selection.found import Candidate, Selection
 from polyladder.estimators.selection.judge import chosen_weight, guarded, judged
@@ -26,7 +27,6 @@ from polyladder.estimators.selection.kernel_blocks import (
     ramp_block,
     smooth_block,
 )
-from polyladder.estimators.selection.main_ladders import main_ladders
 from polyladder.estimators.selection.parts import as_members, placed, times
 from polyladder.estimators.selection.stack import log_loss
 from polyladder.estimators.selection.trials import (
