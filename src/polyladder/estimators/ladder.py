@@ -391,7 +391,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Hold predictions to the range of the training targets, widened by a tenth on both sides. Turn it off for the
         pure polynomial.
     max_iter : int or "auto", default="auto"
-        Sweeps (7, and 10 more where there is little noise), or epochs of Adam (at least 40 and about 4,000 steps).
+        Sweeps (7, and 7 more where there is little noise), or epochs of Adam (at least 40 and about 4,000 steps).
     max_seconds : float > 0 or None, default=None
         About how long a fit on one core may take. The ladders, the sweeps and the rows of the first sweeps are chosen
         by an estimate of their cost, before anything is fitted. None allows about 5 times what boosted trees take.
