@@ -17,7 +17,7 @@ from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.partitioned import fit_in_parts
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import MANY_ROWS, Rows
 from polyladder.estimators.selection.distinct import distinct_rows
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
@@ -141,6 +141,7 @@ class LadderEstimator(EnsembleEstimator):
         effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
         ladders = LadderSettings(
             width=10 if self.width == "auto" else int(self.width),
+            main_width=(12 if len(values) >= MANY_ROWS else 10) if self.width == "auto" else int(self.width),
             per_fold=effort.fold_ladders if self.n_estimators == "auto" else int(self.n_estimators),
             sweeps=SELECTION_SWEEPS if self.max_iter == "auto" else int(self.max_iter),
             tolerance=float(self.tol),
@@ -392,7 +393,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Hold predictions to the range of the training targets, widened by a tenth on both sides. Turn it off for the
         pure polynomial.
     max_iter : int or "auto", default="auto"
-        Sweeps (7, and 14 more where there is little noise), or epochs of Adam (at least 40 and about 4,000 steps).
+        Sweeps (7, and 7 more where there is little noise), or epochs of Adam (at least 40 and about 4,000 steps).
     max_seconds : float > 0 or None, default=None
         About how long a fit on one core may take. The ladders, the sweeps and the rows of the first sweeps are chosen
         by an estimate of their cost, before anything is fitted. None allows about 5 times what boosted trees take.

@@ -1,22 +1,26 @@
 """Ladders of folds predict the rows that they did not see."""
 
 import numpy as np
+import pytest
 import torch
 
+from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.fold_ladders import (
+    HIGHER,
     LadderSettings,
     cost,
     finished_ladders,
     fold_ladders,
+    main_ladders,
     rescaled,
 )
-from polyladder.estimators.selection.trials import Problem
+from polyladder.estimators.selection.trials import Problem, Trial
 from tests.ladders import random_ladder
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(90, 2))
 Y = X[:, :1] * X[:, 1:] + X[:, :1]
-SETTINGS = LadderSettings(3, 2, 15, 1e-4, "auto", lambda count: list(range(count)))
+SETTINGS = LadderSettings(3, 4, 2, 15, 1e-4, "auto", lambda count: list(range(count)))
 
 
 def problem() -> Problem:
@@ -36,6 +40,21 @@ def test_folds_learn_a_product() -> None:
     done = finished_ladders(problem(), X, np.array([1.0, 0.5]), trial, SETTINGS)
     assert done.ladder is not None
     assert ((done.ladder(torch.from_numpy(X)).mean(0).numpy() - goal) ** 2).mean() < 0.05
+
+
+@pytest.mark.parametrize(("rows", "order"), [(MANY_ROWS - 1, 2), (MANY_ROWS, 2 + HIGHER)])
+def test_main_ladders_of_many_rows_have_a_higher_order(rows: int, order: int) -> None:
+    x = RNG.uniform(-1, 1, size=(rows, 2))
+    y = np.cos(2 * np.arccos(x[:, :1])) * x[:, 1:] ** 2  # of degree 4
+    y = (y - y.mean()) / y.std()
+    whole = Problem(y, None, np.ones(rows), np.arange(100), np.arange(100) % 5, 5)
+    tried = Trial("ladder", "standard", 2, np.zeros((100, 1)), columns=np.arange(2))
+    done = main_ladders(whole, x, np.array([1.0, 0.5]), tried, SETTINGS)
+    assert done.ladder is not None
+    assert done.order == done.ladder.order == order
+    assert set(done.ladder.hidden) == {SETTINGS.main_width}
+    error = ((done.ladder(torch.from_numpy(x)).mean(0).numpy() - y) ** 2).mean()
+    assert error < 0.02 if order == 4 else error > 0.02
 
 
 def test_a_ladder_of_scaled_inputs() -> None:

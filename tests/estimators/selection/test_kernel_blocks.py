@@ -18,7 +18,7 @@ from polyladder.estimators.selection.trials import Problem
 from polyladder.tables.table import Table
 
 RNG = np.random.default_rng(4)
-LADDERS = LadderSettings(4, 1, 2, 1e-3, "auto", lambda count: list(range(count)))
+LADDERS = LadderSettings(4, 4, 1, 2, 1e-3, "auto", lambda count: list(range(count)))
 
 
 def options(clip: bool = True) -> Options:

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import log_loss
 
 from polyladder import LPNNClassifier, LPNNRegressor, load
+from polyladder.estimators.selection.select import neighbors
 
 RNG = np.random.default_rng(9)
 
@@ -138,3 +139,7 @@ def test_a_handful_of_rows(n: int) -> None:
     X = np.arange(2.0 * n).reshape(n, 2) ** 1.5
     assert np.isfinite(LPNNRegressor(random_state=0).fit(X, X[:, 0]).predict(X)).all()
     assert LPNNClassifier(random_state=0).fit(X, np.arange(n) % 2).predict(X).shape == (n,)
+
+
+def test_neighbors_of_a_degree() -> None:
+    assert [tuple(neighbors((1, 2, 4, 8), degree)) for degree in (1, 4, 8)] == [(1, 2), (2, 4, 8), (4, 8)]

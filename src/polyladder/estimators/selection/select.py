@@ -154,7 +154,10 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
 def scaled_kernels(
     table: Table, problem: Problem, options: Options, rng: np.random.Generator
 ) -> tuple[Features, Block, list[tuple[Trial, RidgeFit]]]:
-    """Kernels of all degrees over the better scaling. On many rows it is found at the best degree of the first one."""
+    """Kernels of all degrees over the better scaling.
+
+    On many rows that is found at the best degree of the first one, and of the second only its neighbors are solved too.
+    """
 
     def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Trial, RidgeFit]]:
         return kernels_of_numbers(problem, [(block, degree) for degree in degrees])
@@ -165,12 +168,19 @@ def scaled_kernels(
     for kind in options.kinds[1:]:
         trial, fit = min(tried, key=lambda step: step[1].error)
         others, other = smooth_block(table, problem, kind, options, rng)
-        first = degrees if len(problem.chosen) <= FINE_ROWS else (trial.order,)
+        few = len(problem.chosen) <= FINE_ROWS
+        first, near = (degrees, degrees) if few else ((trial.order,), neighbors(degrees, trial.order))
         again = steps(other, first)
         if min(step[1].error for step in again) < fit.error:
-            rest = steps(other, [degree for degree in degrees if degree not in first])
+            rest = steps(other, [degree for degree in near if degree not in first])
             features, block, tried = others, other, sorted(again + rest, key=lambda step: step[0].order)
     return features, block, tried
+
+
+def neighbors(degrees: Sequence[int], degree: int) -> Sequence[int]:
+    """A degree with the next lower and the next higher one of those that are tried."""
+    at = list(degrees).index(degree)
+    return degrees[max(0, at - 1) : at + 2]
 
 
 def kernels_of_classes(
