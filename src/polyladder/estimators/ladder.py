@@ -23,11 +23,13 @@ from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kernel_blocks import Options
+from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
 from polyladder.estimators.selection.parts import sharing
-from polyladder.estimators.selection.select import choose_model
+from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, finite
 from polyladder.estimators.targets import Array, ClassTarget
+from polyladder.estimators.training_cost import Wanted
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
@@ -46,7 +48,7 @@ SPARSE_WIDTH = 16
 """Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
 
 
-SELECT_SCORES = 60_000
+SELECT_SCORES = 20_000
 """Rows times classes up to which ``order="auto"`` selects; beyond, gradient steps take ladders of the usual order."""
 
 ONE_THREAD_ROWS = 20_000
@@ -85,7 +87,10 @@ class LadderEstimator(EnsembleEstimator):
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
             if isinstance(target, ClassTarget) and len(rows[1]) * target.outputs > SELECT_SCORES:
-                draft._run(draft._open(X, y, sample_weight, {}), "fit")
+                if self.solver == "alternating":
+                    draft._run(draft._open(X, y, sample_weight, {}), "fit")
+                else:
+                    draft._train(*rows, target)
             else:
                 draft._select(*rows, target)
 
@@ -152,6 +157,46 @@ class LadderEstimator(EnsembleEstimator):
         few = len(values) <= ONE_THREAD_ROWS
         with Progress(bool(self.verbose), f"{type(self).__name__} selection").of(1), limited(1 if few else None):
             chosen = choose_model(table, values, weight, target, options)
+        self._keep_chosen(chosen)
+        self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
+
+    def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
+        """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
+        first = seeds_from(self.random_state, 1)[0]
+
+        def given(value: Any) -> Any:
+            return None if value == "auto" else value
+
+        ladders = TrainingSettings(
+            Wanted(
+                given(self.width),
+                given(self.n_estimators),
+                given(self.max_iter),
+                given(self.batch_size),
+                self.max_seconds,
+            ),
+            dropout=float(self.dropout),
+            batch_norm=bool(self.batch_norm),
+            learning_rate=float(self.learning_rate),
+            alpha=given(self.alpha),
+            seeds=lambda count: seeds_from(first, count),
+        )
+        options = TrainingOptions(
+            type(self).__name__,
+            self.features,
+            self.clip,
+            self.missing,
+            EFFORTS[self.effort],
+            ladders,
+            first,
+            bool(self.verbose),
+        )
+        chosen, curve = choose_trained(table, values, weight, target, options)
+        self._keep_chosen(chosen)
+        self.solver_, self.loss_curve_, self.n_iter_ = "adam", curve, len(curve)
+
+    def _keep_chosen(self, chosen: Chosen) -> None:
+        """Take over a model that was chosen on rows left out."""
         names = vars(self).get("feature_names_in_")
         self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
         self.members_ = sharing(chosen.members)
@@ -159,7 +204,6 @@ class LadderEstimator(EnsembleEstimator):
         self.order_ = self.polynomial_.order
         self.support_ = support(self.members_, chosen.rows, None)
         self.selection_: Selection = chosen.selection
-        self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
 
     def _learn_more(self, prepared: Prepared) -> None:
         """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""
