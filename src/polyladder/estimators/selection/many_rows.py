@@ -1,4 +1,4 @@
-"""Classes of many rows: trained ladders, lines and a constant, summed by what they say of rows that none of them saw."""
+"""Classes of many rows: trained ladders, lines and a constant, summed by what they say of rows that none has seen."""
 
 from __future__ import annotations
 
