@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyladder.tables.ramps import Ramps, learn_ramps
+from polyladder.tables.ramps import Ramps, learn_ramps, within_reach
 from polyladder.tables.table import Table, find_categories, is_frame, read_table
 
 Array = np.ndarray[Any, Any]
@@ -51,8 +51,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     margin : float >= 0, default=0
         Share of a column's range that clipping leaves free beyond each end.
     reach : float > 0 or None, default=None
-        Columns that would hold training numbers farther than this from 0 are divided by more than their deviation, so
-        that none does: a rare 1 in a column of zeros is otherwise a large number, and a product of several a huge one.
+        Columns and ramps that would hold training numbers farther than this from 0 are divided by more than their
+        deviation, so that none does: a rare 1 in a column of zeros is otherwise a large number, and a product of
+        several a huge one.
     whole : bool, default=False
         Scale all numeric columns by one mean and one deviation, as suits the pixels of an image.
 
@@ -178,6 +179,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._widen_scales(shaped)
         parts = RAMPS if self.kind == "piecewise" and not self.ramps else self.ramps
         self.ramps_ = learn_ramps(self.scaler_.transform(shaped), parts, weight) if varying.size and parts else None
+        if self.ramps_ is not None and self.reach is not None:
+            self.ramps_ = within_reach(self.ramps_, self.reach)
         self.encoder_ = None
         self.encoded_ = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
         if self.encoded_:

@@ -52,7 +52,7 @@ def test_trained_ladders_follow_jumps_and_are_one_polynomial(
     assert {each.model for each in model.selection_.candidates} == {"constant", "linear", "ladder"}
     assert model.n_iter_ == len(model.loss_curve_) > 1
     assert model.loss_curve_[-1] < model.loss_curve_[0]
-    assert "2 ladders of" in capsys.readouterr().err
+    assert "1 ladder of 64 units" in capsys.readouterr().err
     model.save(tmp_path / "board.ladder")
     np.testing.assert_allclose(load(tmp_path / "board.ladder").predict_proba(X[:50]), model.predict_proba(X[:50]))
     before = model.predict_proba(X[:50])

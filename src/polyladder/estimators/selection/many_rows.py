@@ -52,7 +52,7 @@ HELD_OUT = 10
 """One row in so many is held out to weigh the candidates, up to as many as a choice compares."""
 
 RATES = (0.5, 3.0)
-"""Dropout of the ladders, one after another, as multiples of the parameter: little for clear classes, much for
+"""Dropout of several ladders, one after another, as multiples of the parameter: little for clear classes, much for
 noise."""
 
 MOST_DROPOUT = 0.5
@@ -89,6 +89,7 @@ class TrainingSettings:
     def plans(self, training: Training) -> list[Plan]:
         """One for each ladder."""
         family = Ladders((training.width,) * (ORDER - 1), self.batch_norm)
+        rates = RATES if training.ladders > 1 else (1.0,)
         return [
             Plan(
                 family,
@@ -96,7 +97,7 @@ class TrainingSettings:
                 iterations=training.epochs,
                 batch_size=training.batch_size,
                 alpha=self.alpha,
-                dropout=min(RATES[i % len(RATES)] * self.dropout, MOST_DROPOUT),
+                dropout=min(rates[i % len(rates)] * self.dropout, MOST_DROPOUT),
                 learning_rate=self.learning_rate,
                 seed=seed,
             )
