@@ -3,7 +3,17 @@ import math
 import pytest
 
 from polyladder.estimators.cost import usual_seconds
-from polyladder.estimators.training_cost import EPOCHS, LEAST_ROWS, MULTIPLE, ROW, SIZES, Wanted, training_for
+from polyladder.estimators.training_cost import (
+    BATCHES,
+    EPOCHS,
+    LEAST_ROWS,
+    MULTIPLE,
+    ROW,
+    SIZES,
+    Wanted,
+    training_for,
+    usual_batch,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +52,10 @@ def test_effort_lengthens_training() -> None:
     low, usual, high = (training_for(400_000, 54, 160, 7, 5, Wanted(), effort) for effort in (0.4, 1.0, 3.0))
     assert low.epochs < usual.epochs < high.epochs
     assert math.isclose(high.budget, 3 * usual.budget)
+
+
+def test_batches_leave_an_epoch_its_steps() -> None:
+    assert [usual_batch(n) for n in (1, 1000, 12_600, 10**6)] == [BATCHES[0], BATCHES[0], 256, BATCHES[1]]
 
 
 def test_a_part_of_the_rows_is_named() -> None:

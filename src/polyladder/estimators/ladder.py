@@ -48,9 +48,9 @@ SPARSE_WIDTH = 16
 """Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
 
 
-SELECT_SCORES = 20_000
-"""Different rows times outputs up to which ``order="auto"`` selects among kernels, which are solved on 5,000 rows of
-classes at most; beyond, ladders are trained on all rows."""
+SELECT_ROWS, SELECT_SCORES = 20_000, 60_000
+"""Different rows, and these times outputs, up to which ``order="auto"`` selects classes among kernels, which are solved
+on 5,000 rows at most. Beyond, ladders are trained on all rows."""
 
 ONE_THREAD_ROWS = 20_000
 """Rows up to which a selection is computed on one thread: its matrices are small, and threads wait for each other."""
@@ -87,7 +87,8 @@ class LadderEstimator(EnsembleEstimator):
             rows = distinct_rows(table, values, None if weight is None else weight.numpy())
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
-            if isinstance(target, ClassTarget) and len(rows[1]) * target.outputs > SELECT_SCORES:
+            most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
+            if isinstance(target, ClassTarget) and len(rows[1]) > most:
                 if self.solver == "alternating":
                     draft._run(draft._open(X, y, sample_weight, {}), "fit")
                 else:
@@ -548,9 +549,10 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
     """Ladder polynomial networks for classification: logistic with two classes, softmax with several.
 
     Parameters are those of `LPNNRegressor`; there is no guard. ``order="auto"`` selects among kernels up to 20,000
-    different rows times classes. Beyond, two ladders of order 5 are trained by gradient steps and weighed against
-    linear models and a constant on rows held out, within about 15 times what boosted trees take, or ``max_seconds``.
-    Otherwise the usual order is 4. Block solves lower the loss through quadratic upper bounds, monotonically.
+    different rows, or 60,000 divided by the classes. Beyond, two ladders of order 5 are trained by gradient steps and
+    weighed against linear models and a constant on rows held out, within about 15 times what boosted trees take, or
+    ``max_seconds``. Without selection (``solver="adam"``, sparse rows) the usual order is 4. Block solves lower the
+    loss through quadratic upper bounds, monotonically.
 
     Attributes
     ----------

@@ -19,13 +19,16 @@ ROW = 3e-6
 MULTIPLE = 15.0
 """How much longer than boosted trees training may take, by default."""
 
-BATCH = 512
-"""Rows of a step."""
+BATCHES = (64, 512)
+"""Rows of a step, at least and at most; a power of two in between, so that ..."""
+
+EPOCH_STEPS = 40
+"""... an epoch has this many steps."""
 
 STEPS = 2000
 """Steps that training takes, if these are ..."""
 
-EPOCHS = (6, 40)
+EPOCHS = (6, 30)
 """... at least and at most this many passes over the rows."""
 
 SIZES = ((128, 2), (64, 2), (64, 1), (32, 1))
@@ -98,7 +101,7 @@ def training_for(
         wanted: what is not open.
         effort: what the usual passes and seconds are multiplied by.
     """
-    batch = min(wanted.batch_size or BATCH, n)
+    batch = min(wanted.batch_size or usual_batch(n), n)
     budget = wanted.seconds or effort * MULTIPLE * (usual_seconds(n, columns, outputs) + ROW * n * outputs)
     usual = min(max(math.ceil(STEPS * batch / n), EPOCHS[0]), EPOCHS[1])
     epochs = wanted.epochs or max(1, round(effort * usual))
@@ -117,6 +120,11 @@ def training_for(
     seconds = epochs * pass_seconds(width, ladders)
     share = min(1.0, max(budget / seconds, LEAST_ROWS / n))
     return Training(width, ladders, epochs, batch, share, share * seconds, budget)
+
+
+def usual_batch(n: int) -> int:
+    """Rows of a step where there are n to train on."""
+    return min(max(2 ** int(math.log2(max(1, n // EPOCH_STEPS))), BATCHES[0]), BATCHES[1])
 
 
 def counted(number: int, noun: str) -> str:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from polyladder import LPNNClassifier, load
-from polyladder.estimators.ladder import SELECT_SCORES
+from polyladder.estimators.ladder import SELECT_ROWS, SELECT_SCORES
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.many_rows import (
     IMAGE_COLUMNS,
@@ -18,7 +18,7 @@ from polyladder.estimators.training_cost import Wanted
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import Array
 
-ROWS = SELECT_SCORES + 1000
+ROWS = SELECT_ROWS + 1000
 
 
 def checkers(seed: int = 0) -> tuple[Array, Array]:
@@ -75,6 +75,15 @@ def test_noise_is_answered_by_a_constant_and_a_line_by_a_line() -> None:
     )
 
 
+def test_few_rows_of_many_classes_are_trained_too() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 40, SELECT_SCORES // 40 + 100)
+    X = rng.normal(size=(40, 3))[y] + 0.1 * rng.normal(size=(len(y), 3))
+    model = LPNNClassifier(random_state=0, max_seconds=5.0).fit(X, y)
+    assert model.solver_ == "adam"
+    assert model.score(X, y) > 0.8
+
+
 def test_repetitions_and_weights_agree() -> None:
     X, y = checkers(1)
     times = np.random.default_rng(0).integers(1, 3, ROWS)
@@ -86,11 +95,12 @@ def test_repetitions_and_weights_agree() -> None:
     assert np.abs(weighted.predict_proba(X[:100]) - other.predict_proba(X[:100])).max() > 1e-3
 
 
-def test_every_class_is_held_out_evenly_and_a_rare_one_not_at_all() -> None:
-    codes = np.repeat([0, 1, 2], [900, 95, 5])
+def test_every_class_is_held_out_evenly_and_none_as_a_whole() -> None:
+    codes = np.repeat([0, 1, 2], [900, 99, 1])
     inside, held = held_out(codes, 100, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sort(np.r_[inside, held]), np.arange(1000))
     np.testing.assert_array_equal(np.bincount(codes[held], minlength=3), [90, 9, 0])
+    assert len(held_out(np.arange(50), 5, np.random.default_rng(0))[1]) == 5
 
 
 @pytest.mark.parametrize("columns", [3, 20])

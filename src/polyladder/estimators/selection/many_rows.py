@@ -129,6 +129,45 @@ class TrainingOptions:
     verbose: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """All rows, of which some are held out.
+
+    Attributes:
+        features: that made their inputs.
+        rows: inputs in single precision; columns first, then ramps.
+        inside: numbers of the rows to train on.
+        held: numbers of the rows held out.
+    """
+
+    features: Features
+    rows: Rows
+    inside: NDArray[np.intp]
+    held: NDArray[np.intp]
+
+    @property
+    def columns(self) -> int:
+        """Inputs that are not ramps."""
+        ramps = self.features.ramps_
+        return self.rows.z.shape[1] - (0 if ramps is None else len(ramps.column))
+
+    @property
+    def name(self) -> str:
+        """Of all inputs, in a word."""
+        return self.features.kind if self.features.ramps_ is None else "piecewise"
+
+    @property
+    def weight(self) -> Array:
+        """Of the rows. Shape (n,)."""
+        assert self.rows.weight is not None
+        return np.asarray(self.rows.weight.numpy())
+
+    def classes(self, some: NDArray[np.intp]) -> Array:
+        """0 or 1 for each class of some rows, the second of two alone. Shape (some, m)."""
+        outputs = self.rows.outputs
+        return (self.rows.y[some].numpy()[:, None] == (np.arange(outputs) if outputs > 1 else 1)).astype(np.float64)
+
+
 def choose_trained(
     table: Table, values: Array, weight: Array, target: ClassTarget, options: TrainingOptions
 ) -> tuple[Chosen, list[float]]:
@@ -148,25 +187,28 @@ def choose_trained(
     codes = target.encode(values).numpy()
     inside, held = held_out(codes, min(options.effort.choice_rows, len(codes) // HELD_OUT), rng)
     features = training_features(table, weight, options)
-    z = single_inputs(features, table)
-    problem = make_problem(values[held], weight[held], target, options.effort, rng)
-    problem = replace(problem, folds=1)
-    one = target.outputs == 1
-    classes = (codes[:, None] == (np.array([1]) if one else np.arange(target.outputs))).astype(np.float64)
-    trials = [constant(classes[inside], weight[inside], len(held), features.kind)]
-    trials += linear_models(features, z, classes, weight, inside, held, rng)
-    ladders, curve = trained_ladders(features, z, codes, weight, inside, held, target, options, rng)
+    rows = Rows(
+        single_inputs(features, table),
+        torch.from_numpy(codes),
+        torch.from_numpy(weight),
+        target.outputs,
+        target.loss,
+    )
+    divided = Divided(features, rows, inside, held)
+    problem = replace(make_problem(values[held], weight[held], target, options.effort, rng), folds=1)
+    trials = [constant(divided), *linear_models(divided, rng)]
+    ladders, curve = trained_ladders(divided, options, rng)
     trials += ladders
     weights = simplest(problem, trials, stack(problem, trials, np.zeros(len(trials))))
     chosen = finished(table.take(held), values[held], features, target, problem, trials, weights)
     # How well rows support predictions is learned of rows that were trained on.
     some = inside[np.linspace(0, len(inside) - 1, min(len(inside), MOST_ROWS)).round().astype(np.intp)]
-    rows = coded_rows(features, target, table.take(some), values[some], torch.from_numpy(weight[some]))
-    return replace(chosen, rows=rows), curve
+    seen = coded_rows(features, target, table.take(some), values[some], torch.from_numpy(weight[some]))
+    return replace(chosen, rows=seen), curve
 
 
 def held_out(codes: Array, most: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers of the rows to train on and of those to weigh by: evenly many of each class, none of a rare one.
+    """Numbers of the rows to train on and of those to weigh by: evenly many of each class, never all of one.
 
     Args:
         codes: of the classes. Shape (n,).
@@ -175,9 +217,11 @@ def held_out(codes: Array, most: int, rng: np.random.Generator) -> tuple[NDArray
     """
     every = -(-len(codes) // max(1, most))
     order = np.lexsort((rng.permutation(len(codes)), codes))
-    place = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
-    last = place % every == every - 1
-    return np.sort(order[~last]), np.sort(order[last])
+    drawn = np.arange(len(codes)) % every == every - 1
+    first = np.r_[True, codes[order][1:] != codes[order][:-1]]
+    if (drawn & ~first).any():
+        drawn &= ~first
+    return np.sort(order[~drawn]), np.sort(order[drawn])
 
 
 def training_features(table: Table, weight: Array, options: TrainingOptions) -> Features:
@@ -213,50 +257,34 @@ def single_inputs(features: Features, table: Table) -> torch.Tensor:
     return z
 
 
-def constant(classes: Array, weight: Array, held: int, kind: str) -> Trial:
-    """The shares of the classes (n, m) as scores of so many rows."""
-    offset = share_scores(weight @ classes / weight.sum())
-    return Trial("constant", kind, 0, np.tile(offset, (held, 1)), offset=offset)
+def constant(divided: Divided) -> Trial:
+    """The shares of the classes as scores."""
+    weight = divided.weight[divided.inside]
+    offset = share_scores(weight @ divided.classes(divided.inside) / weight.sum())
+    return Trial("constant", divided.features.kind, 0, np.tile(offset, (len(divided.held), 1)), offset=offset)
 
 
-def linear_models(
-    features: Features,
-    z: torch.Tensor,
-    classes: Array,
-    weight: Array,
-    inside: NDArray[np.intp],
-    held: NDArray[np.intp],
-    rng: np.random.Generator,
-) -> list[Trial]:
+def linear_models(divided: Divided, rng: np.random.Generator) -> list[Trial]:
     """Logistic or softmax regressions on the columns, and on their ramps as well if there are any."""
-    inputs, ramps = z.shape[1], 0 if features.ramps_ is None else len(features.ramps_.column)
-    found = []
-    for count, name in {inputs - ramps: features.kind, inputs: "piecewise" if ramps else features.kind}.items():
+    z, found = divided.rows.z, []
+    for count, name in {divided.columns: divided.features.kind, z.shape[1]: divided.name}.items():
         most = int(min(LINEAR_ROWS, max(LINEAR_OPERATIONS / count**2, LINEAR_ROWS / 10)))
-        some = np.sort(rng.permutation(inside)[:most])
-        solved = fit_classes(z[some, :count].double().numpy(), classes[some], weight[some], LINEAR_RIDGE)
-        scores = z[held, :count].double().numpy() @ solved[:-1] + solved[-1]
+        some = np.sort(rng.permutation(divided.inside)[:most])
+        inputs = z[some, :count].double().numpy()
+        solved = fit_classes(inputs, divided.classes(some), divided.weight[some], LINEAR_RIDGE)
+        scores = z[divided.held, :count].double().numpy() @ solved[:-1] + solved[-1]
         found.append(Trial("linear", name, 1, scores, None, solved[:-1], solved[-1], np.arange(count)))
     return found
 
 
 def trained_ladders(
-    features: Features,
-    z: torch.Tensor,
-    codes: Array,
-    weight: Array,
-    inside: NDArray[np.intp],
-    held: NDArray[np.intp],
-    target: ClassTarget,
-    options: TrainingOptions,
-    rng: np.random.Generator,
+    divided: Divided, options: TrainingOptions, rng: np.random.Generator
 ) -> tuple[list[Trial], list[float]]:
     """Ladders of different dropout, those that did not diverge, and the losses of the first."""
-    rows = Rows(z, torch.from_numpy(codes), torch.from_numpy(weight), target.outputs, target.loss)
-    ramps = 0 if features.ramps_ is None else len(features.ramps_.column)
-    count, settings = rows.count, options.ladders
+    rows, inside, settings = divided.rows, divided.inside, options.ladders
+    inputs = rows.z.shape[1]
     training = training_for(
-        count, z.shape[1] - ramps, z.shape[1], target.outputs, ORDER, settings.wanted, options.effort.training
+        rows.count, divided.columns, inputs, rows.outputs, ORDER, settings.wanted, options.effort.training
     )
     if options.verbose:
         print(f"{options.name}: {training}", file=sys.stderr)
@@ -265,10 +293,10 @@ def trained_ladders(
     part = rows.take(torch.from_numpy(inside))
     progress = Progress(options.verbose, f"{options.name} fit")
     fitted = fit_jobs([Job(plan, part) for plan in settings.plans(training)], progress)
-    name, columns = "piecewise" if ramps else features.kind, np.arange(z.shape[1])
     found = []
     for each in fitted:
-        scores = evaluate(each.model, z[held].double()).numpy()
+        scores = evaluate(each.model, rows.z[divided.held].double()).numpy()
         if not each.diverged and np.isfinite(scores).all():
-            found.append(Trial("ladder", name, ORDER, scores, columns=columns, ladder=stack_models([each.model])))
+            ladder = stack_models([each.model])
+            found.append(Trial("ladder", divided.name, ORDER, scores, columns=np.arange(inputs), ladder=ladder))
     return found, fitted[0].curve
