@@ -46,6 +46,9 @@ def test_some_rows_are_trained_on_whatever_the_seconds() -> None:
 def test_what_is_given_stays() -> None:
     found = training_for(10**6, 20, 160, 2, 5, Wanted(16, 3, 7, 100, 1.0), 1.0)
     assert (found.width, found.ladders, found.epochs, found.batch_size, found.budget) == (16, 3, 7, 100, 1.0)
+    long = training_for(10**6, 20, 160, 2, 5, Wanted(width=512, epochs=1000), 1.0)
+    assert (long.width, long.epochs, long.share) == (512, 1000, 1.0)
+    assert long.seconds > long.budget
 
 
 def test_effort_lengthens_training() -> None:

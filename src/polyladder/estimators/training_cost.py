@@ -19,6 +19,9 @@ ROW = 3e-6
 MULTIPLE = 15.0
 """How much longer than boosted trees training may take, by default."""
 
+SHARE = 0.8
+"""Of seconds that are given, what training may take; reading the table and linear models take the rest."""
+
 BATCHES = (64, 512)
 """Rows of a step, at least and at most; a power of two in between, so that ..."""
 
@@ -47,7 +50,7 @@ class Wanted:
         ladders: how many are trained.
         epochs: passes over the rows.
         batch_size: rows of a step.
-        seconds: that training may take on one core.
+        seconds: that the fit may take on one core.
     """
 
     width: int | None = None
@@ -103,6 +106,7 @@ def training_for(
     """
     batch = min(wanted.batch_size or usual_batch(n), n)
     budget = wanted.seconds or effort * MULTIPLE * (usual_seconds(n, columns, outputs) + ROW * n * outputs)
+    allowed = budget if wanted.seconds is None else SHARE * budget
     usual = min(max(math.ceil(STEPS * batch / n), EPOCHS[0]), EPOCHS[1])
     epochs = wanted.epochs or max(1, round(effort * usual))
 
@@ -113,12 +117,13 @@ def training_for(
     width, ladders, passes = 0, 0, 0
     for usual_width, usual_ladders in SIZES:
         width, ladders = wanted.width or usual_width, wanted.ladders or usual_ladders
-        passes = int(budget / pass_seconds(width, ladders))
+        passes = int(allowed / pass_seconds(width, ladders))
         if passes >= (epochs if wanted.epochs else epochs / 2):
             break
-    epochs = wanted.epochs or max(1, min(epochs, passes))
+    # Only seconds that are given may leave out rows: what else the user wants takes as long as it takes.
+    epochs = wanted.epochs or max(EPOCHS[0] // 2 if wanted.seconds is None else 1, min(epochs, passes))
     seconds = epochs * pass_seconds(width, ladders)
-    share = min(1.0, max(budget / seconds, LEAST_ROWS / n))
+    share = 1.0 if wanted.seconds is None else min(1.0, max(allowed / seconds, LEAST_ROWS / n))
     return Training(width, ladders, epochs, batch, share, share * seconds, budget)
 
 
