@@ -61,7 +61,8 @@ LINEAR_ROWS = 20_000
 """Rows that linear models are fitted to, at most ..."""
 
 LINEAR_OPERATIONS = 4e9
-"""... and as many as this allows for each Newton step, whose cost grows with the square of the inputs."""
+"""... and as many as this allows for each step: the cost of Newton's, for two classes, grows with the square of the
+inputs."""
 
 LINEAR_RIDGE = 1.0
 
@@ -268,7 +269,8 @@ def linear_models(divided: Divided, rng: np.random.Generator) -> list[Trial]:
     """Logistic or softmax regressions on the columns, and on their ramps as well if there are any."""
     z, found = divided.rows.z, []
     for count, name in {divided.columns: divided.features.kind, z.shape[1]: divided.name}.items():
-        most = int(min(LINEAR_ROWS, max(LINEAR_OPERATIONS / count**2, LINEAR_ROWS / 10)))
+        cost = count**2 if divided.rows.outputs == 1 else 4 * count * divided.rows.outputs
+        most = int(min(LINEAR_ROWS, max(LINEAR_OPERATIONS / cost, LINEAR_ROWS / 10)))
         some = np.sort(rng.permutation(divided.inside)[:most])
         inputs = z[some, :count].double().numpy()
         solved = fit_classes(inputs, divided.classes(some), divided.weight[some], LINEAR_RIDGE)
