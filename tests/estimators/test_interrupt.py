@@ -13,7 +13,7 @@ SCRIPT = """
 import warnings
 import numpy as np
 import torch
-from polyladder import BayesianLPNNRegressor, FactorizationMachineRegressor, LPNNRegressor
+from polyladder import BayesianLPNNRegressor, FactorizationMachineRegressor, LPNNClassifier, LPNNRegressor
 
 warnings.simplefilter("ignore")
 torch.set_num_threads(2)
@@ -23,13 +23,14 @@ y = X[:, 0] * X[:, 1] + rng.normal(size=len(X))
 for model in (
     LPNNRegressor(solver="alternating", width=20, n_estimators=6, tol=0.0, max_iter=10_000),
     LPNNRegressor(solver="adam", max_iter=10_000),
+    LPNNClassifier(max_iter=10_000),
     FactorizationMachineRegressor(solver="alternating", n_estimators=4, tol=0.0, max_iter=10_000),
     BayesianLPNNRegressor(width=20, draws=10_000),
     BayesianLPNNRegressor(width=20, inference="variational"),
 ):
     print("fitting", flush=True)
     try:
-        model.fit(X, y)
+        model.fit(X, y > 0 if isinstance(model, LPNNClassifier) else y)
         print("finished", flush=True)
     except KeyboardInterrupt:
         print(f"interrupted, {torch.get_num_threads()} threads", flush=True)
@@ -39,7 +40,7 @@ for model in (
 def test_a_fit_ends_soon_after_ctrl_c() -> None:
     with subprocess.Popen([sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for model in ("block solves", "Adam", "machine", "Gibbs", "variational"):
+        for model in ("block solves", "Adam", "trained classes", "machine", "Gibbs", "variational"):
             assert process.stdout.readline() == "fitting\n", model
             time.sleep(1.0)
             process.send_signal(signal.SIGINT)

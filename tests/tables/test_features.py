@@ -328,3 +328,18 @@ def test_features_work_in_a_pipeline() -> None:
     X = skewed()
     pipeline = make_pipeline(Features("quantile"), Features())
     np.testing.assert_allclose(pipeline.fit_transform(X), Features("quantile").fit_transform(X), atol=1e-12)
+
+
+def test_reach_holds_training_numbers_near_zero_by_scaling_alone() -> None:
+    X = np.c_[np.arange(100.0), np.arange(100) == 3]
+    plain, held = Features().fit(X), Features(reach=4.0).fit(X)
+    np.testing.assert_allclose(held.transform(X)[:, 0], plain.transform(X)[:, 0])
+    assert np.abs(plain.transform(X)[:, 1]).max() > 9
+    assert np.abs(held.transform(X)[:, 1]).max() == pytest.approx(4.0)
+    matrix, shift = held.affine()  # type: ignore[misc]
+    np.testing.assert_allclose(held.transform(X), X @ matrix.T + shift)
+
+
+def test_as_a_whole_columns_share_the_mean_and_the_deviation_of_all_numbers() -> None:
+    X = np.random.default_rng(0).normal([0.0, 3.0, -1.0], [1.0, 2.0, 5.0], size=(50, 3))
+    np.testing.assert_allclose(Features(whole=True).fit(X).transform(X), (X - X.mean()) / X.std())

@@ -1,8 +1,9 @@
 """Ramps rise from knot to knot, and their sum is the column."""
 
 import numpy as np
+import pytest
 
-from polyladder.tables.ramps import learn_ramps
+from polyladder.tables.ramps import learn_ramps, within_reach
 
 RNG = np.random.default_rng(4)
 T = np.c_[RNG.normal(size=60), RNG.integers(0, 2, size=60), RNG.integers(0, 4, size=60)].astype(float)
@@ -52,3 +53,14 @@ def test_a_weight_of_two_is_a_row_given_twice() -> None:
 
 def test_columns_of_two_values_have_none() -> None:
     assert learn_ramps(T[:, 1:2], 5) is None
+
+
+def test_within_reach_no_end_of_a_ramp_is_far_from_zero() -> None:
+    t = np.random.default_rng(0).standard_cauchy(size=(2000, 2))
+    ramps = learn_ramps(t, 8)
+    assert ramps is not None
+    held = within_reach(ramps, 5.0)
+    assert np.abs(ramps(t)).max() > 20
+    assert np.abs(held(t)).max() == pytest.approx(5.0, rel=0.01)
+    near = np.abs(ramps(t)).max(0) < 4
+    np.testing.assert_array_equal(held(t)[:, near], ramps(t)[:, near])

@@ -15,7 +15,7 @@ from polyladder.automatic.card import HeldOut, Score, make_card
 from polyladder.automatic.choose import SEARCH_ROWS, Choice, Task, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged
-from polyladder.automatic.selected import effort_for, nothing_selected, selection_json
+from polyladder.automatic.selected import effort_for, selection_json
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
@@ -349,13 +349,7 @@ def open_file(table: Any) -> TableFile:
 
 def record_of(estimator: Any, choice: Choice | None) -> dict[str, Any]:
     """How an estimator was chosen, for its card."""
-    if choice is not None:
-        return choice.json()
-    selection = vars(estimator).get("selection_")
-    if selection is not None:
-        return selection_json(selection)
-    sentence = "There are too many rows and classes to select: gradient steps on ladders of the usual order."
-    return nothing_selected(sentence)
+    return selection_json(estimator.selection_) if choice is None else choice.json()
 
 
 def frame_file(frame: Any) -> TableFile:

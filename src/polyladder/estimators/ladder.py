@@ -23,11 +23,13 @@ from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kernel_blocks import Options
+from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
 from polyladder.estimators.selection.parts import sharing
-from polyladder.estimators.selection.select import choose_model
+from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, finite
 from polyladder.estimators.targets import Array, ClassTarget
+from polyladder.estimators.training_cost import Wanted
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
@@ -46,8 +48,9 @@ SPARSE_WIDTH = 16
 """Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
 
 
-SELECT_SCORES = 60_000
-"""Rows times classes up to which ``order="auto"`` selects; beyond, gradient steps take ladders of the usual order."""
+SELECT_ROWS, SELECT_SCORES = 20_000, 60_000
+"""Different rows, and these times outputs, up to which ``order="auto"`` selects classes among kernels, which are solved
+on 5,000 rows at most. Beyond, ladders are trained on all rows."""
 
 ONE_THREAD_ROWS = 20_000
 """Rows up to which a selection is computed on one thread: its matrices are small, and threads wait for each other."""
@@ -84,8 +87,12 @@ class LadderEstimator(EnsembleEstimator):
             rows = distinct_rows(table, values, None if weight is None else weight.numpy())
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
-            if isinstance(target, ClassTarget) and len(rows[1]) * target.outputs > SELECT_SCORES:
-                draft._run(draft._open(X, y, sample_weight, {}), "fit")
+            most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
+            if isinstance(target, ClassTarget) and len(rows[1]) > most:
+                if self.solver == "alternating":
+                    draft._run(draft._open(X, y, sample_weight, {}), "fit")
+                else:
+                    draft._train(*rows, target)
             else:
                 draft._select(*rows, target)
 
@@ -153,6 +160,46 @@ class LadderEstimator(EnsembleEstimator):
         few = len(values) <= ONE_THREAD_ROWS
         with Progress(bool(self.verbose), f"{type(self).__name__} selection").of(1), limited(1 if few else None):
             chosen = choose_model(table, values, weight, target, options)
+        self._keep_chosen(chosen)
+        self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
+
+    def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
+        """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
+        first = seeds_from(self.random_state, 1)[0]
+
+        def given(value: Any) -> Any:
+            return None if value == "auto" else value
+
+        ladders = TrainingSettings(
+            Wanted(
+                given(self.width),
+                given(self.n_estimators),
+                given(self.max_iter),
+                given(self.batch_size),
+                self.max_seconds,
+            ),
+            dropout=float(self.dropout),
+            batch_norm=bool(self.batch_norm),
+            learning_rate=float(self.learning_rate),
+            alpha=given(self.alpha),
+            seeds=lambda count: seeds_from(first, count),
+        )
+        options = TrainingOptions(
+            type(self).__name__,
+            self.features,
+            self.clip,
+            self.missing,
+            EFFORTS[self.effort],
+            ladders,
+            first,
+            bool(self.verbose),
+        )
+        chosen, curve = choose_trained(table, values, weight, target, options)
+        self._keep_chosen(chosen)
+        self.solver_, self.loss_curve_, self.n_iter_ = "adam", curve, len(curve)
+
+    def _keep_chosen(self, chosen: Chosen) -> None:
+        """Take over a model that was chosen on rows left out."""
         names = vars(self).get("feature_names_in_")
         self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
         self.members_ = sharing(chosen.members)
@@ -160,7 +207,6 @@ class LadderEstimator(EnsembleEstimator):
         self.order_ = self.polynomial_.order
         self.support_ = support(self.members_, chosen.rows, None)
         self.selection_: Selection = chosen.selection
-        self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
 
     def _learn_more(self, prepared: Prepared) -> None:
         """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""
@@ -506,8 +552,11 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
 class LPNNClassifier(ClassPrediction, LadderEstimator):
     """Ladder polynomial networks for classification: logistic with two classes, softmax with several.
 
-    Parameters are those of `LPNNRegressor`; there is no guard. ``order="auto"`` selects up to 60,000 rows times
-    classes. Beyond, the usual order is 4. Block solves lower the loss through quadratic upper bounds, monotonically.
+    Parameters are those of `LPNNRegressor`; there is no guard. ``order="auto"`` selects among kernels up to 20,000
+    different rows, or 60,000 divided by the classes. Beyond, two ladders of order 5 are trained by gradient steps and
+    weighed against linear models and a constant on rows held out, within about 15 times what boosted trees take, or
+    ``max_seconds``. Without selection (``solver="adam"``, sparse rows) the usual order is 4. Block solves lower the
+    loss through quadratic upper bounds, monotonically.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyladder.tables.ramps import Ramps, learn_ramps
+from polyladder.tables.ramps import Ramps, learn_ramps, within_reach
 from polyladder.tables.table import Table, find_categories, is_frame, read_table
 from polyladder.tables.yeo_johnson import yeo_johnson
 
@@ -51,6 +51,12 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         of its range, from quantile to quantile. The model is then a polynomial on each part.
     margin : float >= 0, default=0
         Share of a column's range that clipping leaves free beyond each end.
+    reach : float > 0 or None, default=None
+        Columns and ramps that would hold training numbers farther than this from 0 are divided by more than their
+        deviation, so that none does: a rare 1 in a column of zeros is otherwise a large number, and a product of
+        several a huge one.
+    whole : bool, default=False
+        Scale all numeric columns by one mean and one deviation, as suits the pixels of an image.
 
     Attributes
     ----------
@@ -67,6 +73,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     # What files of earlier versions do not hold.
     ramps: int = 0
     margin: float = 0.0
+    reach: float | None = None
+    whole: bool = False
     ramps_: Ramps | None = None
 
     def __init__(
@@ -76,12 +84,16 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         missing: Literal["error", "impute"] = "error",
         ramps: int = 0,
         margin: float = 0.0,
+        reach: float | None = None,
+        whole: bool = False,
     ) -> None:
         self.kind = kind
         self.clip = clip
         self.missing = missing
         self.ramps = ramps
         self.margin = margin
+        self.reach = reach
+        self.whole = whole
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn ranges, scales and categories from the training table."""
@@ -165,8 +177,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 name = names[self.kept_[np.argwhere(~np.isfinite(shaped))[0, 1]]]
                 raise ValueError(f"Column {name!r} must stay finite; {self.kind!r} features do not keep it so.")
             self.scaler_.fit(shaped, sample_weight=weight)
+            self._widen_scales(shaped)
         parts = RAMPS if self.kind == "piecewise" and not self.ramps else self.ramps
         self.ramps_ = learn_ramps(self.scaler_.transform(shaped), parts, weight) if varying.size and parts else None
+        if self.ramps_ is not None and self.reach is not None:
+            self.ramps_ = within_reach(self.ramps_, self.reach)
         self.encoder_ = None
         self.encoded_ = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
         if self.encoded_:
@@ -183,6 +198,17 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
         self.feature_names_out_ = out
         return self
+
+    def _widen_scales(self, shaped: Array) -> None:
+        """Scale columns as a whole, and hold their training numbers (n, d) within reach, where that is asked for."""
+        scaler = self.scaler_
+        if self.whole:
+            squares = scaler.scale_**2 + (scaler.mean_ - scaler.mean_.mean()) ** 2
+            scaler.mean_ = np.full_like(scaler.mean_, scaler.mean_.mean())
+            scaler.scale_ = np.full_like(scaler.scale_, np.sqrt(squares.mean()))
+        if self.reach is not None:
+            farthest = np.maximum(shaped.max(0) - scaler.mean_, scaler.mean_ - shaped.min(0))
+            scaler.scale_ = np.maximum(scaler.scale_, farthest / self.reach)
 
     def transform_table(self, table: Table) -> Array:
         """Transform a table that was read already."""

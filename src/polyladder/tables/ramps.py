@@ -5,7 +5,7 @@ A polynomial of ramps is a polynomial on each part: it follows jumps and bends t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -86,3 +86,11 @@ def learn_ramps(t: Array, parts: int, weight: Array | None = None) -> Ramps | No
     mean = share @ raw / share.sum()
     scale = np.sqrt(share @ (raw - mean) ** 2 / share.sum())
     return Ramps(column, low, high, mean, np.where(scale > 0, scale, 1.0))
+
+
+def within_reach(ramps: Ramps, reach: float) -> Ramps:
+    """The same ramps, divided by more where their ends would lie farther than ``reach`` from zero.
+
+    The last ramp of a column with a heavy tail rises for a few rows alone: their deviation is tiny.
+    """
+    return replace(ramps, scale=np.maximum(ramps.scale, np.maximum(ramps.mean, 1 - ramps.mean) / reach))

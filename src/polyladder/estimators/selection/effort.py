@@ -19,6 +19,7 @@ class Effort:
         ramp_degrees: of kernels over piecewise features.
         ladder_cost: operations that the ladders of all folds may take.
         fold_ladders: ladders per fold and order.
+        training: what the usual length of gradient training is multiplied by.
     """
 
     evidence_rows: int
@@ -30,10 +31,11 @@ class Effort:
     ramp_degrees: tuple[int, ...]
     ladder_cost: float
     fold_ladders: int
+    training: float
 
 
 EFFORTS = {
-    "low": Effort(120, 20, 100, 2000, 4, (1, 2, 3, 4, 6), (1, 2), 0.0, 0),
-    "default": Effort(220, 35, 300, 5000, 5, (1, 2, 3, 4, 6, 8), (1, 2, 3), 6e10, 1),
-    "high": Effort(500, 80, 600, 20_000, 8, (1, 2, 3, 4, 6, 8), (1, 2, 3), 1e12, 2),
+    "low": Effort(120, 20, 100, 2000, 4, (1, 2, 3, 4, 6), (1, 2), 0.0, 0, 0.4),
+    "default": Effort(220, 35, 300, 5000, 5, (1, 2, 3, 4, 6, 8), (1, 2, 3), 6e10, 1, 1.0),
+    "high": Effort(500, 80, 600, 20_000, 8, (1, 2, 3, 4, 6, 8), (1, 2, 3), 1e12, 2, 3.0),
 }

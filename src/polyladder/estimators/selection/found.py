@@ -40,7 +40,8 @@ class Selection:
         candidates: all that were tried, in order.
         error: of the weighted sum, on rows that were left out.
         rows: how many different rows the choice was made on.
-        folds: how many folds classes and ladders were fitted on; every kernel leaves out row after row.
+        folds: how many folds classes and ladders were fitted on; every kernel leaves out row after row. 1 where classes
+            have so many rows that one part of them was held out.
     """
 
     measure: str

@@ -189,7 +189,12 @@ def linear_classes(problem: Problem, x: Array, features: str, ridges: Sequence[f
 def constant(problem: Problem, features: str) -> Trial:
     """The shares of the classes, as scores."""
     weight = problem.weight[problem.chosen]
-    share = np.clip(weight @ problem.goal / weight.sum(), 1e-6, 1 - 1e-6)
-    offset = np.log(share / (1 - share)) if len(share) == 1 else np.log(share)
+    offset = share_scores(weight @ problem.goal / weight.sum())
     left_out = np.tile(offset, (len(problem.chosen), 1))
     return Trial("constant", features, 0, left_out, offset=offset)
+
+
+def share_scores(share: Array) -> Array:
+    """Scores whose probabilities are the shares of the classes, that of the second of two alone. Shape (m,)."""
+    inside = np.clip(share, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(inside / (1 - inside)) if len(inside) == 1 else np.log(inside))

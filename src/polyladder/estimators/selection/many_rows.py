@@ -1,0 +1,304 @@
+"""Classes of many rows: trained ladders, lines and a constant, summed by what they say of rows that none has seen."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from polyladder.estimators.batch.families import Ladders
+from polyladder.estimators.batch.fitting import fit_jobs
+from polyladder.estimators.batch.plans import Job, Plan
+from polyladder.estimators.batch.progress import Progress
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.judge import simplest, stack
+from polyladder.estimators.selection.kernel_blocks import MARGIN
+from polyladder.estimators.selection.select import Chosen, finished, make_problem
+from polyladder.estimators.selection.trials import CHUNK, Trial, share_scores
+from polyladder.estimators.support import MOST_ROWS
+from polyladder.estimators.table_estimator import coded_rows, evaluate
+from polyladder.estimators.targets import Array, ClassTarget
+from polyladder.estimators.training_cost import Training, Wanted, training_for
+from polyladder.models.batched import stack as stack_models
+from polyladder.tables.features import Features
+from polyladder.tables.table import Table
+from polyladder.training.kernels.logistic import fit_classes
+
+ORDER = 5
+"""Of the ladders: one more than block solves take, as their units are many."""
+
+REACH = 5.0
+"""Numbers of the inputs farther from 0 than this would rule the statistics of batch norm."""
+
+RAMPED_INPUTS = 160
+"""Inputs that a table may have with its ramps: each is read by every unit of every layer ..."""
+
+MOST_RAMPS = 16
+"""... and this many for a column, at most."""
+
+LEAST_RAMPS = 3
+"""Fewer of them follow no jump: then columns have none."""
+
+IMAGE_COLUMNS = 64
+"""Columns from which on those of one common range, as pixels have it, are scaled as a whole."""
+
+HELD_OUT = 10
+"""One row in so many is held out to weigh the candidates, up to as many as a choice compares."""
+
+RATES = (0.5, 3.0)
+"""Dropout of several ladders, one after another, as multiples of the parameter: little for clear classes, much for
+noise."""
+
+MOST_DROPOUT = 0.5
+
+LINEAR_ROWS = 20_000
+"""Rows that linear models are fitted to, at most ..."""
+
+LINEAR_OPERATIONS = 4e9
+"""... and as many as this allows for each step: the cost of Newton's, for two classes, grows with the square of the
+inputs."""
+
+LINEAR_RIDGE = 1.0
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How ladders are trained.
+
+    Attributes:
+        wanted: sizes that are given.
+        dropout: of which `RATES` are multiples.
+        batch_norm: whether layers are followed by it.
+        learning_rate: of Adam.
+        alpha: L2 weight; None for the usual one.
+        seeds: as many as are asked for.
+    """
+
+    wanted: Wanted
+    dropout: float
+    batch_norm: bool
+    learning_rate: float
+    alpha: float | None
+    seeds: Callable[[int], list[int]]
+
+    def plans(self, training: Training) -> list[Plan]:
+        """One for each ladder."""
+        family = Ladders((training.width,) * (ORDER - 1), self.batch_norm)
+        rates = RATES if training.ladders > 1 else (1.0,)
+        return [
+            Plan(
+                family,
+                "adam",
+                iterations=training.epochs,
+                batch_size=training.batch_size,
+                alpha=self.alpha,
+                dropout=min(rates[i % len(rates)] * self.dropout, MOST_DROPOUT),
+                learning_rate=self.learning_rate,
+                seed=seed,
+            )
+            for i, seed in enumerate(self.seeds(training.ladders))
+        ]
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What a choice among trained ladders is made of.
+
+    Attributes:
+        name: of the estimator, for messages.
+        features: "auto" or a kind.
+        clip, missing: of the features.
+        effort: how much work it may be.
+        ladders: how they are trained.
+        seed: of everything else that is random.
+        verbose: whether to say what was decided.
+    """
+
+    name: str
+    features: str
+    clip: bool
+    missing: Any
+    effort: Effort
+    ladders: TrainingSettings
+    seed: int
+    verbose: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """All rows, of which some are held out.
+
+    Attributes:
+        features: that made their inputs.
+        rows: inputs in single precision; columns first, then ramps.
+        inside: numbers of the rows to train on.
+        held: numbers of the rows held out.
+    """
+
+    features: Features
+    rows: Rows
+    inside: NDArray[np.intp]
+    held: NDArray[np.intp]
+
+    @property
+    def columns(self) -> int:
+        """Inputs that are not ramps."""
+        ramps = self.features.ramps_
+        return self.rows.z.shape[1] - (0 if ramps is None else len(ramps.column))
+
+    @property
+    def name(self) -> str:
+        """Of all inputs, in a word."""
+        return self.features.kind if self.features.ramps_ is None else "piecewise"
+
+    @property
+    def weight(self) -> Array:
+        """Of the rows. Shape (n,)."""
+        assert self.rows.weight is not None
+        return np.asarray(self.rows.weight.numpy())
+
+    def classes(self, some: NDArray[np.intp]) -> Array:
+        """0 or 1 for each class of some rows, the second of two alone. Shape (some, m)."""
+        outputs = self.rows.outputs
+        return (self.rows.y[some].numpy()[:, None] == (np.arange(outputs) if outputs > 1 else 1)).astype(np.float64)
+
+
+def choose_trained(
+    table: Table, values: Array, weight: Array, target: ClassTarget, options: TrainingOptions
+) -> tuple[Chosen, list[float]]:
+    """Train, compare and sum.
+
+    Args:
+        table: different rows, as `distinct_rows` gives them.
+        values: their classes.
+        weight: of the rows. Shape (n,).
+        target: how classes are coded.
+        options: see `TrainingOptions`.
+
+    Returns:
+        What was chosen, and the losses of the first ladder, epoch by epoch.
+    """
+    rng = np.random.default_rng(options.seed)
+    codes = target.encode(values).numpy()
+    inside, held = held_out(codes, min(options.effort.choice_rows, len(codes) // HELD_OUT), rng)
+    features = training_features(table, weight, options)
+    rows = Rows(
+        single_inputs(features, table),
+        torch.from_numpy(codes),
+        torch.from_numpy(weight),
+        target.outputs,
+        target.loss,
+    )
+    divided = Divided(features, rows, inside, held)
+    problem = replace(make_problem(values[held], weight[held], target, options.effort, rng), folds=1)
+    trials = [constant(divided), *linear_models(divided, rng)]
+    ladders, curve = trained_ladders(divided, options, rng)
+    trials += ladders
+    weights = simplest(problem, trials, stack(problem, trials, np.zeros(len(trials))))
+    chosen = finished(table.take(held), values[held], features, target, problem, trials, weights)
+    # How well rows support predictions is learned of rows that were trained on.
+    some = inside[np.linspace(0, len(inside) - 1, min(len(inside), MOST_ROWS)).round().astype(np.intp)]
+    seen = coded_rows(features, target, table.take(some), values[some], torch.from_numpy(weight[some]))
+    return replace(chosen, rows=seen), curve
+
+
+def held_out(codes: Array, most: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of the rows to train on and of those to weigh by: evenly many of each class, never all of one.
+
+    Args:
+        codes: of the classes. Shape (n,).
+        most: rows to hold out, at most.
+        rng: picks them.
+    """
+    every = -(-len(codes) // max(1, most))
+    order = np.lexsort((rng.permutation(len(codes)), codes))
+    drawn = np.arange(len(codes)) % every == every - 1
+    first = np.r_[True, codes[order][1:] != codes[order][:-1]]
+    if (drawn & ~first).any():
+        drawn &= ~first
+    return np.sort(order[~drawn]), np.sort(order[drawn])
+
+
+def training_features(table: Table, weight: Array, options: TrainingOptions) -> Features:
+    """Scaled columns, with as many ramps as can be afforded unless a scaling is asked for."""
+    kind: Any = "standard" if options.features == "auto" else options.features
+    margin = MARGIN if options.clip else 0.0
+    plain = Features(kind, options.clip, options.missing, margin=margin, reach=REACH).fit_table(table, weight)
+    if options.features != "auto":
+        return plain
+    if of_one_range(table):
+        return Features(kind, options.clip, options.missing, 0, margin, REACH, whole=True).fit_table(table, weight)
+    several = [j for j in plain.varying_ if len(np.unique(table.numbers[:CHUNK, j])) > 2]
+    ramps = min((RAMPED_INPUTS - len(plain.feature_names_out_)) // max(1, len(several)), MOST_RAMPS)
+    if ramps < LEAST_RAMPS or not several:
+        return plain
+    return Features(kind, options.clip, options.missing, ramps, margin, REACH).fit_table(table, weight)
+
+
+def of_one_range(table: Table) -> bool:
+    """Whether most of many columns have one range, that of the table."""
+    if table.numbers.shape[1] < IMAGE_COLUMNS:
+        return False
+    low, high = np.nanmin(table.numbers, 0), np.nanmax(table.numbers, 0)
+    return bool(((low == low.min()) & (high == high.max())).mean() > 0.5)
+
+
+def single_inputs(features: Features, table: Table) -> torch.Tensor:
+    """The inputs of ladders in single precision, chunk by chunk: double precision would take twice the memory."""
+    z = torch.empty(len(table.numbers), len(features.feature_names_out_), dtype=torch.float32)
+    for start in range(0, len(z), CHUNK):
+        part = np.arange(start, min(start + CHUNK, len(z)))
+        z[start : start + CHUNK] = torch.from_numpy(features.transform_table(table.take(part)))
+    return z
+
+
+def constant(divided: Divided) -> Trial:
+    """The shares of the classes as scores."""
+    weight = divided.weight[divided.inside]
+    offset = share_scores(weight @ divided.classes(divided.inside) / weight.sum())
+    return Trial("constant", divided.features.kind, 0, np.tile(offset, (len(divided.held), 1)), offset=offset)
+
+
+def linear_models(divided: Divided, rng: np.random.Generator) -> list[Trial]:
+    """Logistic or softmax regressions on the columns, and on their ramps as well if there are any."""
+    z, found = divided.rows.z, []
+    for count, name in {divided.columns: divided.features.kind, z.shape[1]: divided.name}.items():
+        cost = count**2 if divided.rows.outputs == 1 else 4 * count * divided.rows.outputs
+        most = int(min(LINEAR_ROWS, max(LINEAR_OPERATIONS / cost, LINEAR_ROWS / 10)))
+        some = np.sort(rng.permutation(divided.inside)[:most])
+        inputs = z[some, :count].double().numpy()
+        solved = fit_classes(inputs, divided.classes(some), divided.weight[some], LINEAR_RIDGE)
+        scores = z[divided.held, :count].double().numpy() @ solved[:-1] + solved[-1]
+        found.append(Trial("linear", name, 1, scores, None, solved[:-1], solved[-1], np.arange(count)))
+    return found
+
+
+def trained_ladders(
+    divided: Divided, options: TrainingOptions, rng: np.random.Generator
+) -> tuple[list[Trial], list[float]]:
+    """Ladders of different dropout, those that did not diverge, and the losses of the first."""
+    rows, inside, settings = divided.rows, divided.inside, options.ladders
+    inputs = rows.z.shape[1]
+    training = training_for(
+        rows.count, divided.columns, inputs, rows.outputs, ORDER, settings.wanted, options.effort.training
+    )
+    if options.verbose:
+        print(f"{options.name}: {training}", file=sys.stderr)
+    if training.share < 1:
+        inside = np.sort(rng.permutation(inside)[: max(2, round(training.share * len(inside)))])
+    part = rows.take(torch.from_numpy(inside))
+    progress = Progress(options.verbose, f"{options.name} fit")
+    fitted = fit_jobs([Job(plan, part) for plan in settings.plans(training)], progress)
+    found = []
+    for each in fitted:
+        scores = evaluate(each.model, rows.z[divided.held].double()).numpy()
+        if not each.diverged and np.isfinite(scores).all():
+            ladder = stack_models([each.model])
+            found.append(Trial("ladder", divided.name, ORDER, scores, columns=np.arange(inputs), ladder=ladder))
+    return found, fitted[0].curve

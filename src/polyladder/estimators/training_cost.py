@@ -1,0 +1,137 @@
+"""What gradient training of ladders costs, and what a number of seconds buys: decided before anything is fitted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from polyladder.estimators.cost import usual_seconds
+
+RATE = 4e10
+"""Operations in single precision that one core does in a second while it trains."""
+
+STEP = 2e-3
+"""Seconds that a step takes in addition, whatever its size."""
+
+ROW = 3e-6
+"""Seconds that boosted trees of classes take for each row and output in addition to `usual_seconds`."""
+
+MULTIPLE = 15.0
+"""How much longer than boosted trees training may take, by default."""
+
+SHARE = 0.8
+"""Of seconds that are given, what training may take; reading the table and linear models take the rest."""
+
+BATCHES = (64, 512)
+"""Rows of a step, at least and at most; a power of two in between, so that ..."""
+
+EPOCH_STEPS = 40
+"""... an epoch has this many steps."""
+
+STEPS = 2000
+"""Steps that training takes, if these are ..."""
+
+EPOCHS = (6, 30)
+"""... at least and at most this many passes over the rows."""
+
+SIZES = ((128, 2), (64, 2), (64, 1), (32, 1))
+"""Units per layer and ladders, the first of which half the passes can be afforded."""
+
+LEAST_ROWS = 2000
+"""Rows that are trained on at least, whatever the seconds."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user has settled; None where it is left open.
+
+    Attributes:
+        width: units per layer.
+        ladders: how many are trained.
+        epochs: passes over the rows.
+        batch_size: rows of a step.
+        seconds: that the fit may take on one core.
+    """
+
+    width: int | None = None
+    ladders: int | None = None
+    epochs: int | None = None
+    batch_size: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """What training will do.
+
+    Attributes:
+        width: units per layer.
+        ladders: how many are trained.
+        epochs: passes over the rows.
+        batch_size: rows of a step.
+        share: of the rows that are trained on.
+        seconds: what that is estimated to take on one core.
+        budget: what it may take.
+    """
+
+    width: int
+    ladders: int
+    epochs: int
+    batch_size: int
+    share: float
+    seconds: float
+    budget: float
+
+    def __str__(self) -> str:
+        rows = "" if self.share == 1 else f" on {self.share:.2g} of the rows"
+        return (
+            f"gradient steps, as there are many rows: {counted(self.ladders, 'ladder')} of {self.width} units per "
+            f"layer, {counted(self.epochs, 'epoch')}{rows}; about {self.seconds:.2g} s of {self.budget:.2g} s."
+        )
+
+
+def training_for(
+    n: int, columns: int, inputs: int, outputs: int, order: int, wanted: Wanted, effort: float
+) -> Training:
+    """Settle the ladders, their width and the passes over the rows.
+
+    Args:
+        n: rows, repetitions counted.
+        columns: that boosted trees would read.
+        inputs: of the ladders, ramps included.
+        outputs: of the ladders.
+        order: of the ladders.
+        wanted: what is not open.
+        effort: what the usual passes and seconds are multiplied by.
+    """
+    batch = min(wanted.batch_size or usual_batch(n), n)
+    budget = wanted.seconds or effort * MULTIPLE * (usual_seconds(n, columns, outputs) + ROW * n * outputs)
+    allowed = budget if wanted.seconds is None else SHARE * budget
+    usual = min(max(math.ceil(STEPS * batch / n), EPOCHS[0]), EPOCHS[1])
+    epochs = wanted.epochs or max(1, round(effort * usual))
+
+    def pass_seconds(width: int, ladders: int) -> float:
+        weights = width * (order * inputs + (order - 2) * width + outputs)
+        return ladders * (6.0 * weights * n / RATE + STEP * math.ceil(n / batch))
+
+    width, ladders, passes = 0, 0, 0
+    for usual_width, usual_ladders in SIZES:
+        width, ladders = wanted.width or usual_width, wanted.ladders or usual_ladders
+        passes = int(allowed / pass_seconds(width, ladders))
+        if passes >= (epochs if wanted.epochs else epochs / 2):
+            break
+    # Only seconds that are given may leave out rows: what else the user wants takes as long as it takes.
+    epochs = wanted.epochs or max(EPOCHS[0] // 2 if wanted.seconds is None else 1, min(epochs, passes))
+    seconds = epochs * pass_seconds(width, ladders)
+    share = 1.0 if wanted.seconds is None else min(1.0, max(allowed / seconds, LEAST_ROWS / n))
+    return Training(width, ladders, epochs, batch, share, share * seconds, budget)
+
+
+def usual_batch(n: int) -> int:
+    """Rows of a step where there are n to train on."""
+    return min(max(2 ** int(math.log2(max(1, n // EPOCH_STEPS))), BATCHES[0]), BATCHES[1])
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {noun}" + "s" * (number != 1)

@@ -1,0 +1,66 @@
+import math
+
+import pytest
+
+from polyladder.estimators.cost import usual_seconds
+from polyladder.estimators.training_cost import (
+    BATCHES,
+    EPOCHS,
+    LEAST_ROWS,
+    MULTIPLE,
+    ROW,
+    SIZES,
+    Wanted,
+    training_for,
+    usual_batch,
+)
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "outputs"), [(30_000, 5, 1), (100_000, 5, 1), (400_000, 54, 7), (20_000, 500, 5), (60_000, 784, 10)]
+)
+def test_the_default_is_bounded_on_any_table(n: int, d: int, outputs: int) -> None:
+    found = training_for(n, d, max(d, 160), outputs, 5, Wanted(), 1.0)
+    assert found.seconds <= found.budget == pytest.approx(MULTIPLE * (usual_seconds(n, d, outputs) + ROW * n * outputs))
+    assert found.share == 1
+    assert EPOCHS[0] / 2 <= found.epochs <= EPOCHS[1]
+    assert (found.width, found.ladders) in SIZES
+
+
+def test_fewer_seconds_never_buy_more() -> None:
+    found = [training_for(100_000, 20, 160, 2, 5, Wanted(seconds=s), 1.0) for s in (1e4, 50.0, 20.0, 10.0, 3.0, 0.1)]
+    spent = [each.seconds for each in found]
+    assert spent == sorted(spent, reverse=True)
+    assert (found[0].width, found[0].ladders, found[0].share) == (*SIZES[0], 1.0)
+    assert (found[-1].width, found[-1].ladders) == SIZES[-1]
+    assert found[-1].share < 1
+    assert all(each.seconds <= each.budget for each in found)
+
+
+def test_some_rows_are_trained_on_whatever_the_seconds() -> None:
+    found = training_for(10**6, 20, 160, 2, 5, Wanted(seconds=1e-6), 1.0)
+    assert found.share == pytest.approx(LEAST_ROWS / 10**6)
+    assert found.epochs == 1
+
+
+def test_what_is_given_stays() -> None:
+    found = training_for(10**6, 20, 160, 2, 5, Wanted(16, 3, 7, 100, 1.0), 1.0)
+    assert (found.width, found.ladders, found.epochs, found.batch_size, found.budget) == (16, 3, 7, 100, 1.0)
+    long = training_for(10**6, 20, 160, 2, 5, Wanted(width=512, epochs=1000), 1.0)
+    assert (long.width, long.epochs, long.share) == (512, 1000, 1.0)
+    assert long.seconds > long.budget
+
+
+def test_effort_lengthens_training() -> None:
+    low, usual, high = (training_for(400_000, 54, 160, 7, 5, Wanted(), effort) for effort in (0.4, 1.0, 3.0))
+    assert low.epochs < usual.epochs < high.epochs
+    assert math.isclose(high.budget, 3 * usual.budget)
+
+
+def test_batches_leave_an_epoch_its_steps() -> None:
+    assert [usual_batch(n) for n in (1, 1000, 12_600, 10**6)] == [BATCHES[0], BATCHES[0], 256, BATCHES[1]]
+
+
+def test_a_part_of_the_rows_is_named() -> None:
+    assert "of the rows" in str(training_for(10**6, 20, 160, 2, 5, Wanted(seconds=0.1), 1.0))
+    assert "of the rows" not in str(training_for(10**5, 20, 160, 2, 5, Wanted(), 1.0))
