@@ -51,26 +51,24 @@ def main() -> None:
     rows, _ = data.splits[0]
     X, y = data.features[rows], data.target[rows]
     print(f"{'':14s} {'GridSearchCV':>9s}  batched   ratio")
-    solves = compare(
+    settings = {"threads": arguments.threads, "epochs": arguments.epochs, "repeats": arguments.repeats}
+
+    def measured(grid: str, *compared: Any) -> None:
+        found = compare(grid, *compared, X, y, arguments.repeats)
+        record("grid_search", {"grid": grid, **settings, **found}, ("torch", "scikit-learn", "numpy"))
+
+    measured(
         "block solves",
         LPNNRegressor(order=4, width=10, n_estimators=1, random_state=0),
         {"alpha": list(np.logspace(-5, -1, 10))},
-        X,
-        y,
-        arguments.repeats,
     )
-    adam = compare(
+    measured(
         "Adam",
         LPNNRegressor(
             order=4, width=50, solver="adam", dropout=0.0, max_iter=arguments.epochs, batch_size=32, random_state=0
         ),
         {"alpha": [1e-6, 1e-5, 1e-4, 5e-4], "learning_rate": [1e-3, 2e-3, 5e-3, 1e-2, 2e-2]},
-        X,
-        y,
-        arguments.repeats,
     )
-    settings = {"threads": arguments.threads, "epochs": arguments.epochs, "repeats": arguments.repeats}
-    record("grid_search", {**settings, "block_solves": solves, "adam": adam}, ("torch", "scikit-learn", "numpy"))
 
 
 if __name__ == "__main__":
