@@ -83,6 +83,7 @@ def test_local_is_exact_for_affine_functions_and_quadratic_forms() -> None:
     assert output_bound(quadratic_form(A), 1.5, method="local").item() == pytest.approx(2.25 * norm, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_local_at_radius_zero_is_the_value_itself() -> None:
     p, centers = random_ladder(4, (5, 6, 3), 2), rows(6, 4)
     for bound, norm in BOUNDS:

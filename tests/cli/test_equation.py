@@ -25,6 +25,7 @@ def test_a_correction_is_said_with_its_equation(each: equations.Equation) -> Non
     assert f"corrected: {each.correction}" in run("equation", each.id).stdout
 
 
+@pytest.mark.slow
 def test_the_page_is_printed_as_it_is() -> None:
     assert run("equation", "--markdown").stdout == equations.as_markdown()
 

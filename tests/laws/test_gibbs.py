@@ -104,6 +104,7 @@ def test_classification(m: int) -> None:
     compare(Joint(precision, blocks.polynomial(), joint.noise, joint.degrees, joint.slopes), x, prior)
 
 
+@pytest.mark.slow
 def test_a_wrong_shape_of_the_precisions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The law has teeth: a Gamma shape that forgets two of the six or so weights of a block breaks it."""
     right = gibbs.draw_precisions

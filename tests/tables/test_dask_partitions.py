@@ -21,6 +21,7 @@ def test_a_fold_joins_the_parts_in_order():
     assert found == list(range(60))
 
 
+@pytest.mark.slow
 def test_parts_that_do_not_fit_are_refused():
     X = da.zeros((6, 1), chunks=(3, 1))
     with pytest.raises(ValueError, match="equally many partitions"):

@@ -46,6 +46,7 @@ def test_agrees_with_predict(name, run):
     compare(name, run, 10_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", each(*KNOWN, "piecewise"))
 def test_agrees_with_predict_in_postgresql(name):
     compare(name, run_postgres, 300)

@@ -109,7 +109,9 @@ def test_classification(estimator: Any, classes: int) -> None:
 PATH = {"alpha": [1e-6, 1e-4, 1e-2, 1.0]}
 
 
-@pytest.mark.parametrize("classes", [0, 2, 3])
+@pytest.mark.parametrize(
+    "classes", [0, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_path_of_ridge_weights(classes: int, weighted: bool) -> None:
     """Several seeds, the usual sweeps; weights are fractions, so that they are no repetitions."""

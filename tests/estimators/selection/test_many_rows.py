@@ -39,6 +39,7 @@ def table(numbers: Array) -> Table:
     return Table(numbers, {}, tuple(range(d)), tuple(f"x{i}" for i in range(d)))
 
 
+@pytest.mark.slow
 def test_trained_ladders_follow_jumps_and_are_one_polynomial(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,6 +62,7 @@ def test_trained_ladders_follow_jumps_and_are_one_polynomial(
     assert (model.trust(X[:50]) > 0.5).all()
 
 
+@pytest.mark.slow
 def test_noise_is_answered_by_a_constant_and_a_line_by_a_line() -> None:
     rng = np.random.default_rng(0)
     X, fair = rng.normal(size=(ROWS, 4)), rng.integers(0, 2, ROWS)
@@ -75,6 +77,7 @@ def test_noise_is_answered_by_a_constant_and_a_line_by_a_line() -> None:
     )
 
 
+@pytest.mark.slow
 def test_few_rows_of_many_classes_are_trained_too() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 40, SELECT_SCORES // 40 + 100)
@@ -84,6 +87,7 @@ def test_few_rows_of_many_classes_are_trained_too() -> None:
     assert model.score(X, y) > 0.8
 
 
+@pytest.mark.slow
 def test_repetitions_and_weights_agree() -> None:
     X, y = checkers(1)
     times = np.random.default_rng(0).integers(1, 3, ROWS)

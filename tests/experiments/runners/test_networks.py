@@ -99,6 +99,7 @@ def test_classes_are_learned(data, model):
     assert result.more["rows"] == round(0.3 * len(load_dataset(data).target))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["machine", "kernel"])
 def test_exact_solves_reach_a_lower_training_error_than_gradient_steps(family):
     text = TEXT.replace(
