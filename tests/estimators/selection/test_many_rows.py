@@ -12,6 +12,7 @@ from polyladder.estimators.selection.many_rows import (
     TrainingOptions,
     TrainingSettings,
     held_out,
+    of_one_range,
     training_features,
 )
 from polyladder.estimators.training_cost import Wanted
@@ -126,3 +127,9 @@ def test_rare_ones_stay_within_reach_and_pixels_are_scaled_as_a_whole() -> None:
     assert image.whole
     assert len(np.unique(image.scaler_.scale_)) == 1
     assert not training_features(table(pixels[:, 1:]), np.ones(2000), options()).whole
+
+
+def test_a_column_without_numbers_has_no_range() -> None:
+    pixels = np.tile([[0.0], [255.0], [9.0]], (1, IMAGE_COLUMNS))
+    assert of_one_range(table(np.c_[pixels, np.full(3, np.nan)]))
+    assert not of_one_range(table(np.c_[pixels[:, 1:], np.full(3, np.nan)]))

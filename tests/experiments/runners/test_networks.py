@@ -120,6 +120,9 @@ def test_exact_solves_reach_a_lower_training_error_than_gradient_steps(family):
             for i, t in enumerate(tables.values())
         ]
     assert all(solved < stepped for solved, stepped in zip(errors["exact"], errors["adam"], strict=True))
+    again = replace(measurements[0], options={**measurements[0].options, "solver": "exact", "restarts": 2})
+    with pytest.raises(ValueError, match="restarts must be 1 where solver is 'exact'; got 2"):
+        trained([again], [fits[0].name], tables)
     with pytest.raises(ValueError, match="machine or kernel alone; got 'ladder'"):
         solve_one(
             build({"family": "ladder", "hidden": [2]}, 3, 1, torch.zeros(1), [0])[0],

@@ -243,9 +243,10 @@ def training_features(table: Table, weight: Array, options: TrainingOptions) -> 
 
 def of_one_range(table: Table) -> bool:
     """Whether most of many columns have one range, that of the table."""
-    if table.numbers.shape[1] < IMAGE_COLUMNS:
+    numbers = table.numbers[:, ~np.isnan(table.numbers).all(0)]
+    if numbers.shape[1] < IMAGE_COLUMNS:
         return False
-    low, high = np.nanmin(table.numbers, 0), np.nanmax(table.numbers, 0)
+    low, high = np.nanmin(numbers, 0), np.nanmax(numbers, 0)
     return bool(((low == low.min()) & (high == high.max())).mean() > 0.5)
 
 

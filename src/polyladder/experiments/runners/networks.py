@@ -162,6 +162,8 @@ def trained(
     ]
     net = build(options, x.shape[1], outputs, column("dropout", 0.0), seeds)
     if options.get("solver") == "exact":
+        if restarts > 1:
+            raise ValueError(f"restarts must be 1 where solver is 'exact'; got {restarts}.")
         ranges = [slice(offset[name], offset[name] + tables[name].count) for name in names]
         solved = [
             solve_one(net[i], x[part], y[part], loss, measurement.options)
