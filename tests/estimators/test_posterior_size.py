@@ -1,19 +1,25 @@
 """A posterior's ladder has no more weights than its rows can hold in place."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
 
 from polyladder import BayesianLPNNRegressor
 from polyladder.estimators.posterior_size import (
+    ENOUGH_ROWS,
+    LEAST_ROWS,
     MOST_SECONDS,
     WEIGHTS_PER_ROW,
     PosteriorSize,
     count_weights,
     draw_seconds,
     posterior_size,
+    rows_in_time,
     too_wide,
     usual_sweeps,
+    usual_width,
 )
 from polyladder.estimators.rows import Rows
 from polyladder.training.solves.alternating import random_start
@@ -47,6 +53,33 @@ def test_wide_tables_get_narrower_ladders_and_then_fewer_draws() -> None:
     assert usual_sweeps(rows(300, 10), 6, 4) == 50
     assert usual_sweeps(rows(30_000, 10), 6, 4) == 25
     assert 10 <= usual_sweeps(rows(3000, 900), 6, 4) < 50
+
+
+def test_many_rows_are_sampled_before_the_ladder_gets_narrower() -> None:
+    small, long, wide, images = rows(5000, 10), rows(1_000_000, 20), rows(60_000, 60), rows(60_000, 784)
+    assert rows_in_time(small, 6, 4) == 5000
+    assert ENOUGH_ROWS <= rows_in_time(long, 6, 4) < 1_000_000
+    assert rows_in_time(wide, 6, 4) >= ENOUGH_ROWS
+    assert LEAST_ROWS <= rows_in_time(images, 6, 4) < ENOUGH_ROWS
+    for table in (long, wide, images):
+        some = rows(rows_in_time(table, 6, 4), table.z.shape[1])
+        sweeps = 8 * usual_sweeps(some, 6, 4)
+        size = posterior_size(some, 6, None, None, sweeps)
+        # Factorizing the Gram matrices of 784 inputs comes on top.
+        assert sweeps * draw_seconds(some, 6, size.width) <= 1.5 * MOST_SECONDS
+    assert posterior_size(rows(rows_in_time(long, 6, 4), 20), 6, None, None, 200).width == usual_width(long)
+
+
+def test_rows_that_are_left_out_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    options = {"order": 2, "chains": 1, "warmup": 1, "draws": 4, "random_state": 0}
+    monkeypatch.setattr("polyladder.estimators.bayesian.rows_in_time", lambda rows, order, chains: 120)
+    with pytest.warns(UserWarning, match="drawn from 120 of 300 rows: all of them would take more than 5 minutes"):
+        model = BayesianLPNNRegressor(**options).fit(X, X[:, 0])
+    assert np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.9
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BayesianLPNNRegressor(width=3, **options).fit(X, X[:, 0])
 
 
 def test_more_columns_than_the_rows_can_hold_are_said() -> None:

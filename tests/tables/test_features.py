@@ -343,3 +343,17 @@ def test_reach_holds_training_numbers_near_zero_by_scaling_alone() -> None:
 def test_as_a_whole_columns_share_the_mean_and_the_deviation_of_all_numbers() -> None:
     X = np.random.default_rng(0).normal([0.0, 3.0, -1.0], [1.0, 2.0, 5.0], size=(50, 3))
     np.testing.assert_allclose(Features(whole=True).fit(X).transform(X), (X - X.mean()) / X.std())
+
+
+@pytest.mark.parametrize("kind", ["standard", "yeo-johnson"])
+def test_ramps_that_are_added_later_are_those_learned_at_once(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({"x": rng.normal(size=60), "c": rng.choice(list("ab"), 60), "y": rng.exponential(size=60)})
+    weight = rng.integers(0, 3, size=60).astype(float)
+    table = read_rows(Features(), frame, categorical=None)
+    once = Features(kind, ramps=5, margin=0.1).fit_table(table, weight)
+    plain = Features(kind, margin=0.1).fit_table(table, weight)
+    later = plain.ramped(table, 5, weight)
+    assert plain.ramps_ is None
+    assert later.feature_names_out_ == once.feature_names_out_
+    np.testing.assert_allclose(later.transform_table(table), once.transform_table(table), rtol=0, atol=1e-12)

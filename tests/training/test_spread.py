@@ -77,10 +77,11 @@ def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
         assert sum(client.run(executed).values()) >= before + 17
     assert values(there) == values(here)
     np.testing.assert_allclose(spread, alone, rtol=1e-10)
-    np.testing.assert_allclose(choice.predict(many[0]), chosen.predict(many[0]), rtol=1e-6, atol=1e-6)
+    # Gram matrices of shares of the ladders are summed in single precision, in parts of other sizes.
+    np.testing.assert_allclose(choice.predict(many[0]), chosen.predict(many[0]), rtol=2e-4)
     for here, there in zip(chosen.selection_.candidates, choice.selection_.candidates, strict=True):
         assert (here.model, here.features, here.order) == (there.model, there.features, there.order)
-        assert here.weight == pytest.approx(there.weight, abs=1e-6)
+        assert here.weight == pytest.approx(there.weight, abs=1e-4)
 
 
 @pytest.mark.slow

@@ -25,7 +25,14 @@ from polyladder.estimators.posterior import (
     posterior_of,
     repeated,
 )
-from polyladder.estimators.posterior_size import PosteriorSize, posterior_size, too_wide, usual_sweeps
+from polyladder.estimators.posterior_size import (
+    MOST_SECONDS,
+    PosteriorSize,
+    posterior_size,
+    rows_in_time,
+    too_wide,
+    usual_sweeps,
+)
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator, evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -42,9 +49,13 @@ from polyladder.training.bayes.variational import fit_variational
 from polyladder.training.partitions.gibbs import sample_partitions
 from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.growth import Growth
+from polyladder.training.threads import limited, threads_for
 
 STUDENT_DEGREES = 4.0
 """Degrees of freedom of ``noise="student"``, by default."""
+
+HIGHEST_ORDER = 8
+"""Up to which ``order="auto"`` walks."""
 
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
@@ -85,6 +96,7 @@ class BayesianEstimator(TableEstimator):
             prepared = draft._prepare(X, y, sample_weight)
             rows = in_order(repeated(prepared.rows))
             seed = seeds_from(draft.random_state, 1)[0]
+            rows = draft._rows_in_time(rows, seed)
             order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
             warmup, draws = draft._lengths(rows, order)
             warning = too_wide(rows, order) if draft.width == "auto" else None
@@ -164,6 +176,20 @@ class BayesianEstimator(TableEstimator):
         usual = usual_sweeps(rows, order, int(self.chains))
         return tuple(usual if n == "auto" else int(n) for n in (self.warmup, self.draws))  # type: ignore[return-value]
 
+    def _rows_in_time(self, rows: Rows, seed: int) -> Rows:
+        """The rows, or as many of them, drawn at random, as the usual draws can read in time; a warning says so."""
+        order = HIGHEST_ORDER if self.order == "auto" else int(self.order)
+        count, most = len(rows.z), rows_in_time(rows, order, int(self.chains))
+        if self.width != "auto" or count == most:
+            return rows
+        warnings.warn(
+            f"The posterior is drawn from {most:,} of {count:,} rows: all of them would take more than "
+            f"{MOST_SECONDS / 60:.0f} minutes. Give a width to have all rows used.",
+            stacklevel=3,
+        )
+        some = torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:most]
+        return rows.take(some.sort().values)
+
     def _size(self, rows: Rows, order: int) -> PosteriorSize:
         width = None if self.width == "auto" else int(self.width)
         relevance = None if self.relevance == "auto" else bool(self.relevance)
@@ -179,11 +205,10 @@ class BayesianEstimator(TableEstimator):
         return fit_alternating(start, rows.z, rows.y, **options).polynomial
 
     def _posterior(self, rows: Rows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
-        start = self._starts(rows, order, chains, seed)
         progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
-        with progress.of(warmup + draws):
+        with progress.of(warmup + draws), limited(threads_for(len(rows.z))):
             found = sample_gibbs(
-                start,
+                self._starts(rows, order, chains, seed),
                 rows.z,
                 rows.y,
                 **self._likelihood(rows),
@@ -200,7 +225,7 @@ class BayesianEstimator(TableEstimator):
         """Walk up the orders until WAIC, the expected log density of a new row, has not risen for one of them."""
         tried: list[int] = []
         scores: list[float] = []
-        for order in range(2, 9):
+        for order in range(2, HIGHEST_ORDER + 1):
             warmup, draws = self._lengths(rows, order)
             found = self._posterior(rows, order, 2, warmup // 2, max(4, draws // 2), seed)
             scores.append(float(waic(self._log_densities(found, rows)).mean()))
@@ -247,7 +272,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         ``growth_``.
     width : int or "auto", default="auto"
         Units per layer. "auto" is 8, from 4,000 rows on 12; fewer, but at least 2, where there would be more than 2.2
-        weights per row.
+        weights per row. Where the draws of so wide a ladder would take more than about five minutes on one core, they
+        are made from fewer rows, but at least 10,000, and a warning says so.
     inference : {"gibbs", "variational"}, default="gibbs"
         "variational" fits independent Gaussian weights by an exact bound and draws from those. It knows one kind of
         noise, Gaussian and the same everywhere, and has no warmup: ``noise="student"``, ``heteroscedastic=True`` and

@@ -12,12 +12,12 @@ from torch import Tensor
 from polyladder.estimators.batch.families import Ladders
 from polyladder.estimators.batch.plans import Job, Plan, Usual
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.cost import SWEEPS, work_for
+from polyladder.estimators.cost import SWEEPS, usual_seconds, work_for
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.partitioned import fit_in_parts
-from polyladder.estimators.rows import MANY_ROWS, Rows
+from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.distinct import distinct_rows
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
@@ -42,7 +42,7 @@ from polyladder.tables.features import KINDS
 from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
 from polyladder.tables.table import Table
-from polyladder.training.threads import limited
+from polyladder.training.threads import limited, threads_for
 
 SPARSE_WIDTH = 16
 """Units per layer, by default, on sparse rows: each has weights for many thousands of inputs."""
@@ -52,10 +52,10 @@ SELECT_ROWS, SELECT_SCORES = 20_000, 60_000
 """Different rows, and these times outputs, up to which ``order="auto"`` selects classes among kernels, which are solved
 on 5,000 rows at most. Beyond, ladders are trained on all rows."""
 
-ONE_THREAD_ROWS = 20_000
-"""Rows up to which a selection is computed on one thread: its matrices are small, and threads wait for each other."""
+LADDER_MULTIPLE = 5.5
+"""How much longer than boosted trees the ladders of a selected model may take, where there are many rows."""
 
-SELECTION_SWEEPS = 8
+SELECTION_SWEEPS = 6
 """Sweeps of the ladders that ``order="auto"`` tries."""
 
 SCALINGS = ("standard", "yeo-johnson")
@@ -147,8 +147,8 @@ class LadderEstimator(EnsembleEstimator):
         """Choose features, orders and ridges on rows left out, and keep the weighted sum."""
         effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
         ladders = LadderSettings(
-            width=10 if self.width == "auto" else int(self.width),
-            main_width=(12 if len(values) >= MANY_ROWS else 10) if self.width == "auto" else int(self.width),
+            width=None if self.width == "auto" else int(self.width),
+            seconds=self._ladder_seconds(len(values), len(table.names), target.outputs, effort.training),
             per_fold=effort.fold_ladders if self.n_estimators == "auto" else int(self.n_estimators),
             sweeps=SELECTION_SWEEPS if self.max_iter == "auto" else int(self.max_iter),
             tolerance=float(self.tol),
@@ -157,11 +157,16 @@ class LadderEstimator(EnsembleEstimator):
         )
         plain = {"auto": SCALINGS, "piecewise": ("standard",)}.get(self.features, (self.features,))
         options = Options(plain, self.features in ("auto", "piecewise"), self.clip, self.missing, effort, ladders, seed)
-        few = len(values) <= ONE_THREAD_ROWS
-        with Progress(bool(self.verbose), f"{type(self).__name__} selection").of(1), limited(1 if few else None):
+        progress = Progress(bool(self.verbose), f"{type(self).__name__} selection")
+        with progress.of(1), limited(threads_for(len(values))):
             chosen = choose_model(table, values, weight, target, options)
         self._keep_chosen(chosen)
         self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
+
+    def _ladder_seconds(self, rows: int, columns: int, outputs: int, effort: float) -> float:
+        """What the ladders of a selection may take where there are many rows; half of all time, if that is given."""
+        usual = effort * LADDER_MULTIPLE * usual_seconds(rows, columns, outputs)
+        return usual if self.max_seconds is None else min(usual, self.max_seconds / 2)
 
     def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
         """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
@@ -443,6 +448,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     max_seconds : float > 0 or None, default=None
         About how long a fit on one core may take. The ladders, the sweeps and the rows of the first sweeps are chosen
         by an estimate of their cost, before anything is fitted. None allows about 5 times what boosted trees take.
+        With ``order="auto"`` the ladders may take half of it; what kernels take is set by ``effort``.
         ``n_estimators`` and ``max_iter``, where they are given, stay as they are.
     tol : float, default=1e-3
         Block solves stop when a sweep lowers the objective by less than this, relatively.

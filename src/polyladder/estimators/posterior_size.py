@@ -22,6 +22,12 @@ SLOWER = 3.0
 LEAST_DRAWS = 10
 """Sweeps of a chain's warm-up and of its draws, at least."""
 
+ENOUGH_ROWS = 10_000
+"""Of more rows, so many at least are drawn from; only where time does not allow them the ladder gets narrower ..."""
+
+LEAST_ROWS = 2000
+"""... and so many in any case, if there are."""
+
 
 @dataclass(frozen=True)
 class PosteriorSize:
@@ -64,7 +70,7 @@ def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | 
         sweeps: of all chains together.
     """
     n, d = rows.z.shape
-    usual = 12 if rows.many else 8
+    usual = usual_width(rows)
     fitting = [
         k
         for k in range(NARROWEST, usual + 1)
@@ -73,6 +79,23 @@ def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | 
     ]
     largest = max(fitting, default=NARROWEST)
     return PosteriorSize(largest if width is None else width, largest < usual if relevance is None else relevance)
+
+
+def usual_width(rows: Rows) -> int:
+    """Units per layer where rows and time allow them."""
+    return 12 if rows.many else 8
+
+
+def rows_in_time(rows: Rows, order: int, chains: int) -> int:
+    """How many of the rows the usual draws can read in `MOST_SECONDS`, a wide ladder's if these are enough."""
+    n = len(rows.z)
+    sweeps = 2 * chains * most_sweeps(rows)
+    for width in range(usual_width(rows), NARROWEST - 1, -1):
+        found = int(n * 0.9 * MOST_SECONDS / (sweeps * draw_seconds(rows, order, width)))  # factorizing costs the rest
+        if found >= min(n, ENOUGH_ROWS):
+            return min(n, found)
+    found = int(n * MOST_SECONDS / (2 * chains * LEAST_DRAWS * draw_seconds(rows, order, NARROWEST)))
+    return min(n, max(found, LEAST_ROWS))
 
 
 def too_wide(rows: Rows, order: int) -> str | None:
@@ -89,6 +112,11 @@ def too_wide(rows: Rows, order: int) -> str | None:
 
 def usual_sweeps(rows: Rows, order: int, chains: int) -> int:
     """Sweeps of warm-up, and as many of draws: fewer on many rows, and on tables too wide for the usual number."""
-    usual = 25 if rows.many else 50
+    usual = most_sweeps(rows)
     seconds = 2 * chains * draw_seconds(rows, order, NARROWEST)
     return usual if usual * seconds <= MOST_SECONDS else max(LEAST_DRAWS, int(MOST_SECONDS / seconds))
+
+
+def most_sweeps(rows: Rows) -> int:
+    """Sweeps of warm-up, and as many of draws, where time allows them."""
+    return 25 if rows.many else 50

@@ -15,7 +15,7 @@ from polyladder.polynomial.sparse import is_sparse, take_rows
 from polyladder.polynomial.trim import trim, used
 from polyladder.training.solves.cholesky import cholesky
 
-MOST_ROWS = 5_000
+MOST_ROWS = 3_000
 """Of more rows than this, as many are taken, evenly spread: the matrix is a mean over rows, and each costs a pass."""
 
 

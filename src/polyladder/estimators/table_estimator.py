@@ -26,12 +26,17 @@ from polyladder.polynomial.substitute import substitute
 from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table
+from polyladder.training.threads import torch_limited
 
 MEMBERS = 16
 """Ladders of a batch that are evaluated side by side."""
 
 PREDICT_NUMBERS = 2**23
 """Numbers of hidden states held at once while predicting: 64 MiB in float64."""
+
+ALONE_ROWS = 10_000
+"""Rows up to which a prediction is computed on one thread: several would wait for each other longer than they compute,
+and much longer on a busy machine."""
 
 RAMP_NUMBERS = 2**20
 """Numbers of rows with their ramps predicted at a time: 8 MiB, to stay in the last cache until they are used."""
@@ -246,12 +251,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _outputs(self, X: Any) -> Tensor:
         """Outputs of the model, refused where they are no numbers. Shape (n, m)."""
         table, features = self.read_table(X), self.features_
-        if isinstance(table, SparseTable) or features.ramps_ is None:
-            return finite(self._evaluate(as_rows(features.transform_table(table))))
-        plain = features.plain_table(table)
-        size = max(1, RAMP_NUMBERS // len(features.feature_names_out_))
-        parts = (plain[start : start + size] for start in range(0, len(plain), size))
-        return finite(torch.cat([self._evaluate(as_rows(features.with_ramps(part))) for part in parts]))
+        with torch_limited(1 if table.numbers.shape[0] <= ALONE_ROWS else None):
+            if isinstance(table, SparseTable) or features.ramps_ is None:
+                return finite(self._evaluate(as_rows(features.transform_table(table))))
+            plain = features.plain_table(table)
+            size = max(1, RAMP_NUMBERS // len(features.feature_names_out_))
+            parts = (plain[start : start + size] for start in range(0, len(plain), size))
+            return finite(torch.cat([self._evaluate(as_rows(features.with_ramps(part))) for part in parts]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -178,10 +179,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"Column {name!r} must stay finite; {self.kind!r} features do not keep it so.")
             self.scaler_.fit(shaped, sample_weight=weight)
             self._widen_scales(shaped)
-        parts = RAMPS if self.kind == "piecewise" and not self.ramps else self.ramps
-        self.ramps_ = learn_ramps(self.scaler_.transform(shaped), parts, weight) if varying.size and parts else None
-        if self.ramps_ is not None and self.reach is not None:
-            self.ramps_ = within_reach(self.ramps_, self.reach)
+        self._learn_ramps(self.scaler_.transform(shaped) if varying.size else shaped, weight)
         self.encoder_ = None
         self.encoded_ = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
         if self.encoded_:
@@ -192,12 +190,34 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.encoder_ is not None:
             for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
                 out += [f"{names[i]} = {'missing' if v is None else v}" for v in values]
-        if self.ramps_ is not None:
-            out += [f"{names[self.kept_[j]]}, ramp {k}" for j, k in numbered(self.ramps_.column)]
+        out += self._ramp_names()
         if not out:
             raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
         self.feature_names_out_ = out
         return self
+
+    def ramped(self, table: Table, ramps: int, weight: Array | None = None) -> Self:
+        """A copy with at most so many ramps per column, learned from the training table. It must have none yet."""
+        used = np.arange(len(table.numbers)) if weight is None else np.flatnonzero(weight)
+        own = copy(self)
+        own.ramps = ramps
+        own._learn_ramps(
+            self.plain_table(table.take(used))[:, : len(self.kept_)], None if weight is None else weight[used]
+        )
+        own.feature_names_out_ = [*self.feature_names_out_, *own._ramp_names()]
+        return own
+
+    def _learn_ramps(self, scaled: Array, weight: Array | None) -> None:
+        """Ramps over scaled columns (n, varying), if any are asked for."""
+        parts = RAMPS if self.kind == "piecewise" and not self.ramps else self.ramps
+        self.ramps_ = learn_ramps(scaled, parts, weight) if scaled.shape[1] and parts else None
+        if self.ramps_ is not None and self.reach is not None:
+            self.ramps_ = within_reach(self.ramps_, self.reach)
+
+    def _ramp_names(self) -> list[str]:
+        if self.ramps_ is None:
+            return []
+        return [f"{self.names_in_[self.kept_[j]]}, ramp {k}" for j, k in numbered(self.ramps_.column)]
 
     def _widen_scales(self, shaped: Array) -> None:
         """Scale columns as a whole, and hold their training numbers (n, d) within reach, where that is asked for."""

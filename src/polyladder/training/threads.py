@@ -8,6 +8,14 @@ from contextlib import contextmanager
 import torch
 from threadpoolctl import threadpool_limits
 
+ONE_THREAD_ROWS = 100_000
+"""Rows up to which a fit of many small blocks is computed on one thread."""
+
+
+def threads_for(rows: int) -> int | None:
+    """How many threads many small blocks over so many rows are worth; None for as many as there are."""
+    return 1 if rows <= ONE_THREAD_ROWS else None
+
 
 @contextmanager
 def limited(threads: int | None) -> Iterator[None]:
@@ -19,10 +27,19 @@ def limited(threads: int | None) -> Iterator[None]:
     if threads is None:
         yield
         return
+    with torch_limited(threads), threadpool_limits(threads):
+        yield
+
+
+@contextmanager
+def torch_limited(threads: int | None) -> Iterator[None]:
+    """The same for torch alone, in a microsecond: for a single prediction."""
+    if threads is None:
+        yield
+        return
     before = torch.get_num_threads()
     torch.set_num_threads(min(before, threads))
     try:
-        with threadpool_limits(threads):
-            yield
+        yield
     finally:
         torch.set_num_threads(before)

@@ -1,26 +1,30 @@
 """Ladders of folds predict the rows that they did not see."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
-from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.fold_ladders import (
-    HIGHER,
     LadderSettings,
-    cost,
     finished_ladders,
     fold_ladders,
-    main_ladders,
+    operations,
     rescaled,
 )
-from polyladder.estimators.selection.trials import Problem, Trial
+from polyladder.estimators.selection.readers import PLAIN, Reader
+from polyladder.estimators.selection.trials import Problem
 from tests.ladders import random_ladder
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(90, 2))
 Y = X[:, :1] * X[:, 1:] + X[:, :1]
-SETTINGS = LadderSettings(3, 4, 2, 15, 1e-4, "auto", lambda count: list(range(count)))
+SETTINGS = LadderSettings(3, 10.0, 2, 15, 1e-4, "auto", lambda count: list(range(count)))
+
+
+def reader(x: np.ndarray = X) -> Reader:
+    return Reader("standard", np.arange(x.shape[1]), x, np.r_[1.0, np.full(x.shape[1] - 1, 0.5)], PLAIN)
 
 
 def problem() -> Problem:
@@ -28,33 +32,29 @@ def problem() -> Problem:
 
 
 def test_folds_learn_a_product() -> None:
-    trial = fold_ladders(problem(), X, "standard", np.array([1.0, 0.5]), 2, SETTINGS)
+    trial = fold_ladders(problem(), reader(), 2, SETTINGS)
     assert trial.ladder is not None
     assert trial.ladder.batch_shape == (6,)
     goal = problem().y
     assert ((trial.left_out - goal) ** 2).mean() < 0.05
-    outputs = trial.ladder(torch.from_numpy(X)).reshape(3, 2, 90).mean(1).numpy()
+    outputs = trial.ladder(torch.from_numpy(X)).clamp(goal.min(), goal.max()).reshape(3, 2, 90).mean(1).numpy()
     for fold in range(3):
         rows = np.arange(90) % 3 == fold
         np.testing.assert_allclose(trial.left_out[rows, 0], outputs[fold, rows], atol=1e-10)
-    done = finished_ladders(problem(), X, np.array([1.0, 0.5]), trial, SETTINGS)
+    done = finished_ladders(problem(), reader(), trial, SETTINGS)
     assert done.ladder is not None
     assert ((done.ladder(torch.from_numpy(X)).mean(0).numpy() - goal) ** 2).mean() < 0.05
 
 
-@pytest.mark.parametrize(("rows", "order"), [(MANY_ROWS - 1, 2), (MANY_ROWS, 2 + HIGHER)])
-def test_main_ladders_of_many_rows_have_a_higher_order(rows: int, order: int) -> None:
-    x = RNG.uniform(-1, 1, size=(rows, 2))
-    y = np.cos(2 * np.arccos(x[:, :1])) * x[:, 1:] ** 2  # of degree 4
-    y = (y - y.mean()) / y.std()
-    whole = Problem(y, None, np.ones(rows), np.arange(100), np.arange(100) % 5, 5)
-    tried = Trial("ladder", "standard", 2, np.zeros((100, 1)), columns=np.arange(2))
-    done = main_ladders(whole, x, np.array([1.0, 0.5]), tried, SETTINGS)
-    assert done.ladder is not None
-    assert done.order == done.ladder.order == order
-    assert set(done.ladder.hidden) == {SETTINGS.main_width}
-    error = ((done.ladder(torch.from_numpy(x)).mean(0).numpy() - y) ** 2).mean()
-    assert error < 0.02 if order == 4 else error > 0.02
+def test_scatter_beyond_that_of_the_whole_mean() -> None:
+    noisy = replace(problem(), y=problem().y + RNG.normal(size=(90, 1)))
+    trial = fold_ladders(noisy, reader(), 3, SETTINGS)
+    assert trial.ladder is not None
+    outputs = trial.ladder(torch.from_numpy(X)).clamp(noisy.y.min(), noisy.y.max()).reshape(3, 2, 90)
+    apart = [(outputs[k, 0] - outputs[k, 1])[torch.arange(90) % 3 == k].square().mean() / 2 for k in range(3)]
+    # Means of two ladders scatter by half of a ladder's variance, the mean of all six by a sixth.
+    assert trial.excess == pytest.approx(float(np.mean(apart)) * (1 / 2 - 1 / 6))
+    assert fold_ladders(noisy, reader(), 3, replace(SETTINGS, per_fold=1)).excess == 0.0
 
 
 def test_a_ladder_of_scaled_inputs() -> None:
@@ -63,6 +63,16 @@ def test_a_ladder_of_scaled_inputs() -> None:
     torch.testing.assert_close(rescaled(ladder, scale)(x), ladder(x * scale))
 
 
-def test_cost_grows_with_rows_inputs_and_order() -> None:
-    base = cost(100, 5, 4, 5, SETTINGS)
-    assert base < min(cost(200, 5, 4, 5, SETTINGS), cost(100, 6, 4, 5, SETTINGS), cost(100, 5, 6, 5, SETTINGS))
+def test_some_folds_are_left_out_alone() -> None:
+    whole, some = (fold_ladders(problem(), reader(), 2, SETTINGS, folds) for folds in (None, [2]))
+    seen = np.arange(90) % 3 == 2
+    assert np.isnan(some.left_out[~seen]).all()
+    np.testing.assert_allclose(some.left_out[seen], whole.left_out[seen], rtol=1e-5, atol=1e-6)
+
+
+def test_work_grows_with_rows_inputs_and_order() -> None:
+    wider = reader(RNG.normal(size=(90, 3)))
+    base = operations(100, reader(), 4, 5, 1, SETTINGS)
+    assert base < operations(200, reader(), 4, 5, 1, SETTINGS)
+    assert base < operations(100, wider, 4, 5, 1, SETTINGS)
+    assert base < operations(100, reader(), 6, 5, 1, SETTINGS)

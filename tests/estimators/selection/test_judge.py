@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.selection.judge import better, row_losses, simplest
+from polyladder.estimators.selection.judge import CAUTION, SURE, better, narrowed, row_losses, simplest
 from polyladder.estimators.selection.trials import Problem, Trial
 
 RNG = np.random.default_rng(5)
@@ -26,6 +26,18 @@ def test_better_is_more_than_chance() -> None:
     assert not better(loss, loss, np.ones(400))
 
 
+def test_few_rows_of_classes_must_be_surer() -> None:
+    rng = np.random.default_rng(4)
+    goal = (rng.random((40, 1)) < 0.5).astype(float)
+    rows = Problem(goal, goal, np.ones(40), np.arange(40), np.arange(40) % 5, 5)
+    constant, scores = np.zeros((40, 1)), 2 * goal - 1 + 1.6 * rng.normal(size=(40, 1))
+    trials, weights = [trial("constant", constant), trial("kernel", scores)], np.array([0.5, 0.5])
+    gain = row_losses(rows, trials, np.array([1.0, 0.0])) - row_losses(rows, trials, weights)
+    error = gain.std() / np.sqrt(40)
+    assert SURE < gain.mean() / error < SURE * (1 + CAUTION / 40)  # enough for numbers
+    np.testing.assert_array_equal(simplest(rows, trials, weights), [1.0, 0.0])
+
+
 def test_a_line_that_does_as_well_is_taken_alone() -> None:
     line, kernel = Y + 0.3 * RNG.normal(size=Y.shape), Y + 0.3 * RNG.normal(size=Y.shape)
     same = [trial("linear", line), trial("kernel", line + 1e-6 * RNG.normal(size=Y.shape))]
@@ -39,6 +51,16 @@ def test_what_is_no_better_than_the_mean_is_the_mean() -> None:
     assert not simplest(problem(), trials, np.array([0.1, 0.1])).any()
 
 
+def test_rows_that_one_candidate_does_not_predict_are_not_compared() -> None:
+    part = np.where(np.arange(200)[:, None] % 4 == 0, Y, np.nan)
+    some, trials = narrowed(problem(), [trial("linear", Y + 1), trial("ladder", part)])
+    assert some.chosen.tolist() == list(range(0, 200, 4))
+    assert some.fold.tolist() == [i % 5 for i in range(0, 200, 4)]
+    np.testing.assert_array_equal(trials[0].left_out, Y[::4] + 1)
+    np.testing.assert_array_equal(trials[1].left_out, some.goal)
+    assert narrowed(problem(), [trial("linear", Y)])[0].chosen.tolist() == list(range(200))
+
+
 def test_losses_of_rows_average_to_the_loss() -> None:
     classes = (Y > 0).astype(float)
     found = row_losses(problem(classes), [trial("linear", Y)], np.ones(1))
@@ -50,8 +72,9 @@ def test_losses_of_rows_average_to_the_loss() -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(40, 8), (100, 30)])
 def test_few_rows_of_noise_are_not_believed(rows: int, columns: int) -> None:
     ratios, losses = [], []
-    for _ in range(3):
-        X, y = RNG.normal(size=(rows + 500, columns)), RNG.normal(size=rows + 500)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(rows + 500, columns)), rng.normal(size=rows + 500)
         model = LPNNRegressor(random_state=0).fit(X[:rows], y[:rows])
         error, constant = model.predict(X[rows:]) - y[rows:], y[:rows].mean() - y[rows:]
         ratios.append(np.sqrt((error**2).mean() / (constant**2).mean()))
@@ -60,6 +83,7 @@ def test_few_rows_of_noise_are_not_believed(rows: int, columns: int) -> None:
         losses.append(-np.log(p[np.arange(500), classes[rows:]]).mean())
     assert np.mean(ratios) < 1.03
     assert np.mean(losses) < 1.05 * np.log(2)
+    assert np.max(losses) < 1.2 * np.log(2)
 
 
 def test_a_clean_line_is_followed_beyond_the_rows() -> None:

@@ -12,13 +12,15 @@ from polyladder.estimators.selection.kernel_blocks import (
     equal_block,
     fitted_features,
     ramp_block,
+    ramps_for,
     smooth_block,
 )
 from polyladder.estimators.selection.trials import Problem
+from polyladder.tables.features import RAMPS
 from polyladder.tables.table import Table
 
 RNG = np.random.default_rng(4)
-LADDERS = LadderSettings(4, 4, 1, 2, 1e-3, "auto", lambda count: list(range(count)))
+LADDERS = LadderSettings(4, 10.0, 1, 2, 1e-3, "auto", lambda count: list(range(count)))
 
 
 def options(clip: bool = True) -> Options:
@@ -77,3 +79,8 @@ def test_two_values_have_no_ramps() -> None:
     problem = Problem(y, None, np.ones(60), np.arange(60), np.arange(60) % 4, 4)
     plain, _ = smooth_block(table, problem, "standard", options(), RNG)
     assert ramp_block(table, problem, plain, options(), RNG) is None
+
+
+def test_few_columns_of_enough_rows_have_more_ramps() -> None:
+    assert [ramps_for(columns, 800) for columns in (1, 4, 7, 9, 50)] == [12, 12, 10, RAMPS, RAMPS]
+    assert [ramps_for(4, rows) for rows in (100, 390, 470, 1000)] == [RAMPS, 9, 11, 12]

@@ -55,3 +55,21 @@ def test_the_log_loss_is_scikit_learns(classes: int) -> None:
     assert log_loss(scores, coded, np.full(40, 1 / 40)) == pytest.approx(
         reference_loss(labels, p, labels=range(classes))
     )
+
+
+def test_scatter_that_the_final_model_lacks_does_not_count_against_it() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=(20_000, 1))
+    truth, other = 0.9 * y + 0.3 * rng.normal(size=y.shape), 0.8 * y + 0.3 * rng.normal(size=y.shape)
+    few = truth + 0.4 * rng.normal(size=y.shape)  # the mean of few ladders; that of many is the truth
+    wanted = stack_numbers([truth, other], y, np.ones(len(y)))
+    found = stack_numbers([few, other], y, np.ones(len(y)), excess=np.array([0.4**2, 0.0]))
+    plain = stack_numbers([few, other], y, np.ones(len(y)))
+    np.testing.assert_allclose(found, wanted, atol=0.02)
+    assert abs(plain[0] - wanted[0]) > 0.2
+
+
+def test_more_scatter_than_there_is_cannot_make_weights_explode() -> None:
+    y = np.random.default_rng(2).normal(size=(50, 1))
+    weights = stack_numbers([0.5 * y, 0.4 * y], y, np.ones(50), excess=np.array([10.0, 0.0]))
+    assert np.isfinite(weights).all()

@@ -37,3 +37,16 @@ def test_what_is_left_goes_at_the_pace_of_what_was_measured():
 
 def test_data_that_may_not_be_had_cost_nothing():
     assert cost_left(small(TEXT.replace("settings = 3", 'settings = 3\nunavailable = "no data"')), {}) == 0
+
+
+def test_later_rounds_are_counted_before_it_is_known_who_is_in_them():
+    once = small(TEXT.replace("settings = 3\n", ""))
+    d = small(TEXT.replace("settings = 3\n", "rungs = [{ epochs = 2, keep = 2 }, { epochs = 20 }]\n"))
+    column = d.columns[0]
+    more = expected_work(d, column, {})["LPNN"] - expected_work(once, once.columns[0], {})["LPNN"]
+    rows = compared(d)
+    second = [each for g in selection_groups(d, column, rows, rung=1) for each in g if each.model == "LPNN"]
+    assert more == pytest.approx(sum(each.cost for each in second))
+    rows |= {each.key: {"folds": [1.0]} for g in selection_groups(d, column, rows, rung=1) for each in g}
+    rows |= {each.key: {"value": 1.0} for g in final_groups(d, column, rows) for each in g}
+    assert cost_left(d, rows) == pytest.approx(0.0)

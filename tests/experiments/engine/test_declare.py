@@ -3,13 +3,13 @@ import itertools
 import pytest
 
 from polyladder.datasets.catalog import find_entry
-from polyladder.experiments.engine.declare import declared, names, only, quick
+from polyladder.experiments.engine.declare import ONE_ROUND, declared, names, only, quick
 from polyladder.experiments.runners.synthetic import DRAWN
 from tests.experiments.small import TEXT, small
 
 PAPER = ["table_1", "table_2", "table_3", "table_4", "table_5", "figure_1", "figure_2"]
 CLAIMS = ["claim_bounds", "claim_nesting", "claim_stability"]
-SEARCHES = ["learning_rates", "search_covtype", "search_depth", "search_epochs", "search_skin"]
+SEARCHES = ["learning_rates", "search_covtype", "search_depth", "search_epochs", "search_length", "search_rates"]
 
 
 def test_every_table_and_figure_of_the_paper_is_declared():
@@ -126,3 +126,30 @@ def test_what_does_not_fit_is_refused(old, new, said):
     assert old in TEXT
     with pytest.raises(ValueError, match=said):
         small(TEXT.replace(old, new, 1))
+
+
+def test_rounds_keep_fewer_and_fewer():
+    text = TEXT.replace(
+        "settings = 3\n", "rungs = [{ epochs = 1, keep = 9 }, { epochs = 3, keep = 2 }, { epochs = 8 }]\n"
+    )
+    assert [(rung.options, rung.keep) for rung in small(text).columns[0].rungs] == [
+        ({"epochs": 1}, 9),
+        ({"epochs": 3}, 2),
+        ({"epochs": 8}, 1),
+    ]
+    assert small().columns[0].rungs == ONE_ROUND
+    assert quick(small(text)).columns[0].rungs == ONE_ROUND
+    for wrong in ("keep = 2 }, { epochs = 3, keep = 9", "keep = 1 }, { epochs = 3, keep = 1", "keep = 9 }, { keep = 3"):
+        with pytest.raises(ValueError, match="rungs must keep fewer and fewer settings, the last one alone; got keep"):
+            small(TEXT.replace("settings = 3\n", f"rungs = [{{ epochs = 1, {wrong} }}]\n"))
+
+
+def test_quick_takes_few_settings_of_models_that_ask_for_many():
+    text = TEXT.replace(
+        "grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }",
+        "grid = { l2 = [1e-6, 1e-3], dropout = [0.0, 0.2] }\nsettings = 4",
+        1,
+    )
+    d = small(text.replace('what = "one split"', 'what = "two settings"\nsettings = 2'))
+    assert [len(d.settings(model, d.columns[0])) for model in d.models] == [4, 1, 3]
+    assert [len(quick(d).settings(model, quick(d).columns[0])) for model in quick(d).models] == [2, 1, 2]

@@ -90,6 +90,42 @@ def test_the_setting_with_the_lowest_mean_is_chosen_and_a_failed_fold_counts_as_
     assert choice(d, d.columns[0], d.models[0], 1, rows) is None
 
 
+HALVED = TEXT.replace("settings = 3\n", "rungs = [{ epochs = 1, keep = 2 }, { epochs = 5 }]\n")
+
+
+def halved_rows(d, rung, errors):
+    """Rows of one round, for the settings of LPNN that have an error there, on the first split."""
+    model, column = d.models[2], d.columns[0]
+    settings = d.settings(model, column)
+    return {
+        measurement(d, column, model, settings[i], 0, d.selection, column.rungs[rung]).key: {"folds": [error]}
+        for i, error in errors.items()
+    }
+
+
+def test_the_best_of_a_round_go_on_to_the_next():
+    d = small(HALVED)
+    model, column = d.models[2], d.columns[0]
+    settings = d.settings(model, column)
+    assert {each.options["epochs"] for g in selection_groups(d, column, {}) for each in g} == {1}
+    assert not list(selection_groups(d, column, {}, rung=1))  # nobody knows who goes on
+    rows = halved_rows(d, 0, {0: 3.0, 1: 1.0, 2: None, 3: 2.0})
+    second = [each for group in selection_groups(d, column, rows, rung=1) for each in group]
+    assert [each.setting for each in second] == [settings[1], settings[3]]
+    assert {(each.options["epochs"], each.split) for each in second} == {(5, 0)}
+    assert choice(d, column, model, 0, rows) is None
+    rows |= halved_rows(d, 1, {1: 0.5, 3: 0.4})
+    assert choice(d, column, model, 0, rows) == settings[3]
+    (last,) = (each for g in final_groups(d, column, rows) for each in g if each.model == "LPNN")
+    assert (last.setting, last.options["epochs"]) == (settings[3], 2)  # the rounds' epochs end with them
+
+
+def test_a_round_of_one_setting_is_no_round():
+    d = small(HALVED.replace("rungs", "settings = 1\nrungs"))
+    assert not list(selection_groups(d, d.columns[0], {}))
+    assert choice(d, d.columns[0], d.models[2], 0, {}) == d.settings(d.models[2], d.columns[0])[0]
+
+
 def test_last_fits_wait_for_the_choice_and_share_a_program_across_splits():
     d = small()
     rows = stored(d, [[3.0] * 3, [1.0] * 3, [2.0] * 3])
@@ -113,7 +149,7 @@ def planned_keys(d):
             for setting in d.settings(model, column):
                 for split in d.splits_of(model, column):
                     yield measurement(d, column, model, setting, split, None).key
-                    yield measurement(d, column, model, setting, split, d.selection).key
+                    yield from (measurement(d, column, model, setting, split, d.selection, r).key for r in column.rungs)
 
 
 @pytest.mark.parametrize(("name", "count"), BENCHMARKS.items())

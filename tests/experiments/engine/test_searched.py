@@ -4,8 +4,8 @@ import pytest
 
 from polyladder.experiments.engine.compare import compare
 from polyladder.experiments.engine.cost import cost_left
-from polyladder.experiments.engine.declare import declared, results_folder
-from polyladder.experiments.engine.plan import final_groups, measurement, selection_groups
+from polyladder.experiments.engine.declare import combinations, declared, results_folder
+from polyladder.experiments.engine.plan import choice, final_groups, measurement, selection_groups
 from polyladder.experiments.engine.searched import best, tried
 from polyladder.experiments.engine.store import Store
 from tests.experiments.small import TEXT, small
@@ -57,7 +57,7 @@ def test_a_search_never_looks_at_test_rows():
         ("search_covtype", "table_3"),
         ("search_depth", "table_4"),
         ("search_epochs", "table_2"),
-        ("search_skin", "table_3"),
+        ("search_length", "table_3"),
     ],
 )
 def test_tables_use_what_their_searches_chose(search, table):
@@ -75,6 +75,44 @@ def test_tables_use_what_their_searches_chose(search, table):
             assert used | best(found).setting == used, f"{model.name} in {column.label}"
             checked += 1
     assert checked
+
+
+def test_table_3_compares_settings_at_the_rate_and_batch_size_that_were_searched():
+    s, d = declared("search_rates"), declared("table_3")
+    rows = Store(results_folder("search_rates")).rows("search_rates")
+    models = {model.name: model for model in d.models}
+    for column in s.columns:
+        place = next(c for c in d.columns if c.label == column.label)
+        for model in s.models:
+            own = models[model.name]
+            used = measurement(d, place, own, d.settings(own, place)[0], 0, d.selection, place.rungs[0]).options
+            assert used | best(tried(s, column, model, rows)).setting == used, f"{model.name} in {column.label}"
+
+
+def test_lengths_are_searched_with_the_settings_that_table_3_chose():
+    s, d = declared("search_length"), declared("table_3")
+    rows = Store(results_folder("table_3")).rows("table_3")
+    models = {model.name: model for model in d.models}
+    for column in s.columns:
+        for model in s.models:
+            place = next(c for c in d.columns if c.label == column.label)
+            chosen = choice(d, place, models[model.name], 0, rows)
+            used = s.options(model, column)
+            assert chosen is not None
+            assert used | chosen == used, f"{model.name} in {column.label}"
+
+
+def test_epochs_are_searched_with_the_settings_that_table_2_chose_most_often():
+    s, d = declared("search_epochs"), declared("table_2")
+    rows = Store(results_folder("table_2")).rows("table_2")
+    models = {model.name: model for model in d.models}
+    for column in d.columns:
+        for searched in s.models:
+            model = models[searched.name]
+            chosen = [choice(d, column, model, split, rows) for split in d.splits_of(model, column)]
+            often = max(combinations(model.grid), key=chosen.count)  # of equals the first
+            used = s.options(searched, next(c for c in s.columns if c.label == column.label))
+            assert used | often == used, f"{model.name} in {column.label}"
 
 
 def test_table_2_uses_the_learning_rates_of_the_lowest_product():

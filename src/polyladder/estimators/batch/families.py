@@ -127,8 +127,8 @@ class Ladders:
             path = fit_ridge_path(start, x, y, stages, alpha=alpha, **options)
             return Solved(list(path.polynomial), path.losses, path.sweeps)
         exact_sweeps = 0 if goes_on else EXACT_SWEEPS
-        polynomial, losses = fit_in_stages(start, x, y, stages, alpha=alpha, exact_sweeps=exact_sweeps, **options)
-        return solved(list(polynomial), losses)
+        fit = fit_in_stages(start, x, y, stages, alpha=alpha, exact_sweeps=exact_sweeps, **options)
+        return solved(list(fit.polynomial), fit.losses)
 
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """Weights, and states of each row; a solve also holds four widths for each output."""

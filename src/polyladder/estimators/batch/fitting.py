@@ -23,12 +23,17 @@ from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.gradient.train import Adam, train
 from polyladder.training.interrupt import run_until
 from polyladder.training.spread import run_elsewhere, workers_elsewhere
+from polyladder.training.threads import torch_limited
 
 SMALL_TABLE = 500
 """Rows up to which gradient training runs in float64."""
 
 MEMORY_NUMBERS = 2**26
 """Numbers that the states of one program may hold: 512 MiB in float64. Larger groups are split."""
+
+SMALL_STEP = 5e7
+"""Rows times weights up to which a step of gradient training is computed on one thread: several would wait for each
+other longer than they compute."""
 
 L2 = 1e-6
 """What ``alpha="auto"`` means for Adam."""
@@ -179,18 +184,20 @@ def train_by_gradient(group: Sequence[Job], progress: Progress) -> list[Fitted]:
     plans, table = [job.plan for job in group], joined_tables([job.rows for job in group])
     net = module_of(group, table)
     rows, held_out = zip(*(split_rows(job, table.first[id(job.rows)]) for job in group), strict=True)
-    history = train(
-        net,
-        table.z,
-        table.y,
-        loss=group[0].rows.loss,
-        options=adam_options(group),
-        rows=list(rows),
-        validation=list(held_out) if plans[0].validation else None,
-        sample_weight=table.weight,
-        seed=[plan.seed for plan in plans],
-        progress=lambda _, *losses: progress.step(len(plans), losses[0]),
-    )
+    weights = plans[0].family.sizes(table.z.shape[1], group[0].rows.outputs).weights
+    with torch_limited(1 if len(plans) * plans[0].batch_size * weights <= SMALL_STEP else None):
+        history = train(
+            net,
+            table.z,
+            table.y,
+            loss=group[0].rows.loss,
+            options=adam_options(group),
+            rows=list(rows),
+            validation=list(held_out) if plans[0].validation else None,
+            sample_weight=table.weight,
+            seed=[plan.seed for plan in plans],
+            progress=lambda _, *losses: progress.step(len(plans), losses[0]),
+        )
     models, diverged = plans[0].family.trained(net), history.diverged.tolist()
     each = zip(models, map(finite, history.training_loss), diverged, strict=True)
     return [Fitted(model, curve, len(curve), bad) for model, curve, bad in each]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor
 from polyladder.estimators.selection.trials import Block, Problem, Trial, kernel_classes, kernel_numbers
 from polyladder.polynomial.ladder import LadderPolynomial, combine
 from polyladder.training.kernels.ridge import RidgeFit
+from polyladder.training.solves.stages import StagedFit, joined
 from polyladder.training.spread import run_elsewhere, workers_elsewhere
 
 SPREAD_ROWS = 1000
@@ -23,7 +25,7 @@ SPREAD_ROWS = 1000
 
 Kind = tuple[Block, int]
 
-Solve = Callable[..., LadderPolynomial]
+Solve = Callable[..., Any]
 """Solves ladders; where it is given a second argument, each on the rows of these numbers."""
 
 
@@ -56,7 +58,7 @@ def ladders_in_shares(
     """Solve ladders, a share of them on each worker.
 
     Args:
-        solve: can be pickled.
+        solve: can be pickled; gives ladders.
         start: batch shape (B,).
         rows: how many they are solved on.
         inside: the numbers of each ladder's rows; None for all.
@@ -68,6 +70,15 @@ def ladders_in_shares(
     own = [() if inside is None else ([inside[i] for i in share],) for share in shares]
     tasks = [partial(solve, start[share], *numbers) for share, numbers in zip(shares, own, strict=True)]
     return combine(torch.cat, run_elsewhere(tasks))
+
+
+def stages_in_shares(solve: Solve, start: LadderPolynomial | StagedFit, rows: int) -> StagedFit:
+    """The same where solving gives a fit in stages."""
+    workers = workers_for(rows)
+    if not workers:
+        return solve(start)
+    shares = torch.arange(len(start)).tensor_split(min(workers, len(start)))
+    return joined(run_elsewhere([partial(solve, start[share]) for share in shares]))
 
 
 def numbers_there(problem: Problem, block: Block, degree: int) -> tuple[Trial, RidgeFit]:

@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.cost import work_for
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.cost import Shape
 from polyladder.estimators.selection.elsewhere import ladders_in_shares
+from polyladder.estimators.selection.readers import Reader
 from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.solves.alternating import fit_alternating, random_start
-from polyladder.training.solves.stages import RELAXATION, Stage, fit_in_stages
+from polyladder.training.solves.stages import RELAXATION
 
 LEAST_RELEVANCE = 0.3
 """An input counts at least this much of the most relevant one."""
@@ -26,12 +26,8 @@ LEAST_RELEVANCE = 0.3
 PLENTY = 2000
 """With more rows than this a ladder finds out itself which inputs matter."""
 
-LAST_SWEEPS, LAST_ROWS = 2, 20_000
-"""Sweeps on all rows, at the end, and how many rows those are at most ..."""
-
-HIGHER = 2
-"""How much higher the order of ladders that are most of a model is, where there are many rows. A fold has one ladder
-and fewer rows, where the lower order does as well; the mean of several on all rows gains up to a quarter."""
+LAST_SWEEPS = 2
+"""Sweeps on all rows, at the end ..."""
 
 NEAR_SWEEPS, NEAR = 4, 0.02
 """... and the sweeps where less than this part of the variance is left: the error is then that of unfinished solves."""
@@ -42,8 +38,8 @@ class LadderSettings:
     """How ladders are solved.
 
     Attributes:
-        width: units per layer ...
-        main_width: ... and of the ladders that are most of a model.
+        width: units per layer; None for as many as is usual for what they read.
+        seconds: that the ladders of a model may take on all rows.
         per_fold: ladders for each fold.
         sweeps: at most.
         tolerance: see `polyladder.fit_alternating`.
@@ -51,82 +47,79 @@ class LadderSettings:
         seeds: one for each ladder of a fit.
     """
 
-    width: int
-    main_width: int
+    width: int | None
+    seconds: float
     per_fold: int
     sweeps: int
     tolerance: float
     alpha: Any
     seeds: Callable[[int], list[int]]
 
+    def width_of(self, reader: Reader) -> int:
+        """Units per layer."""
+        return self.width or reader.size.width
 
-def cost(rows: int, inputs: int, order: int, count: int, settings: LadderSettings) -> float:
-    """Operations of a fit of ``count`` ladders, about."""
-    k, d = settings.width, inputs + 1
-    gram = rows * (k * (k + 1) / 2) * (d * (d + 1) / 2) * 2
-    solve = (k * d) ** 3 / 3
-    return count * settings.sweeps * 2 * (order - 1) * (gram + solve + 40 * rows * k)
+
+def operations(rows: int, reader: Reader, order: int, count: int, outputs: int, settings: LadderSettings) -> float:
+    """Of a fit of ``count`` ladders, about."""
+    shape = Shape(rows, reader.x.shape[1], settings.width_of(reader), order, outputs)
+    return count * settings.sweeps * shape.sweep_operations()
 
 
 def fold_ladders(
-    problem: Problem, x: Array, features: str, scale: Array, order: int, settings: LadderSettings
+    problem: Problem, reader: Reader, order: int, settings: LadderSettings, folds: Sequence[int] | None = None
 ) -> Trial:
     """Ladders of one order on each fold; their mean is kept.
 
     Args:
         problem: of numbers.
-        x: inputs of all rows. Shape (n, d).
-        features: how they were made, in a word.
-        scale: what each input is multiplied by, so that the ridge spares the relevant ones. Shape (d,).
+        reader: what they read.
         order: of the ladders.
         settings: of the solves.
+        folds: that are left out in turn; None for all. Rows of others are predicted as NaN.
     """
-    relative = relative_scales(problem, scale)
-    rows = torch.from_numpy(x[problem.chosen]) * relative
+    folds = range(problem.folds) if folds is None else folds
+    relative = relative_scales(problem, reader.scale)
+    rows = torch.from_numpy(reader.x[problem.chosen]) * relative
     y = torch.from_numpy(problem.y[problem.chosen])
-    count = problem.folds * settings.per_fold
-    start = random_start(x.shape[1], (settings.width,) * (order - 1), y.shape[1], settings.seeds(count), count)
+    hidden = (settings.width_of(reader),) * (order - 1)
+    own = [k * settings.per_fold + i for k in folds for i in range(settings.per_fold)]
+    seeds = settings.seeds(problem.folds * settings.per_fold)  # one for each ladder, whichever folds are left out
+    start = random_start(rows.shape[1], hidden, y.shape[1], [seeds[i] for i in own], len(own))
     fold = torch.from_numpy(problem.fold)
-    inside = [(fold != i // settings.per_fold).nonzero().squeeze(-1) for i in range(count)]
+    inside = [(fold != k).nonzero().squeeze(-1) for k in folds for _ in range(settings.per_fold)]
     weight = torch.from_numpy(problem.weight[problem.chosen])
     solve = partial(solved, rows, y, weight, (settings.alpha, settings.sweeps, settings.tolerance))
     found = ladders_in_shares(solve, start, len(rows), inside)
-    outputs = found(rows)
-    outputs = outputs.reshape(problem.folds, settings.per_fold, *outputs.shape[1:]).mean(1)
-    left_out = outputs[fold, torch.arange(len(fold))].numpy()
-    return Trial("ladder", features, order, left_out, columns=np.arange(x.shape[1]), ladder=rescaled(found, relative))
+    left_out, scatter = np.full(tuple(y.shape), np.nan), []
+    for i, k in enumerate(folds):
+        outside = fold == k
+        outputs = found[i * settings.per_fold : (i + 1) * settings.per_fold](rows[outside]).clamp(y.amin(0), y.amax(0))
+        left_out[outside.numpy()] = outputs.mean(0).numpy()
+        scatter.append(float(outputs.var(0).mean()) if settings.per_fold > 1 else 0.0)
+    excess = float(np.mean(scatter)) * (1 / settings.per_fold - 1 / (problem.folds * settings.per_fold))
+    return Trial(
+        "ladder",
+        reader.features,
+        order,
+        left_out,
+        columns=reader.columns,
+        ladder=rescaled(found, relative),
+        excess=excess,
+    )
 
 
-def finished_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, settings: LadderSettings) -> Trial:
+def finished_ladders(problem: Problem, reader: Reader, trial: Trial, settings: LadderSettings) -> Trial:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
     assert trial.ladder is not None
-    relative = relative_scales(problem, scale)
+    relative = relative_scales(problem, reader.scale)
     unexplained = float((problem.goal - trial.left_out).var() / problem.goal.var())
-    some = slice(None) if len(x) <= LAST_ROWS else np.random.default_rng(0).permutation(len(x))[:LAST_ROWS]
-    rows = torch.from_numpy(x[some]) * relative
-    y, weight = torch.from_numpy(problem.y[some]), torch.from_numpy(problem.weight[some])
+    rows = torch.from_numpy(reader.x) * relative
+    y, weight = torch.from_numpy(problem.y), torch.from_numpy(problem.weight)
     sweeps = NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS
     solve = partial(solved, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
     found = ladders_in_shares(solve, rescaled(trial.ladder, 1 / relative), len(rows))
     return replace(trial, ladder=rescaled(found, relative))
-
-
-def main_ladders(problem: Problem, x: Array, scale: Array, trial: Trial, settings: LadderSettings) -> Trial:
-    """The trial with ladders solved from the beginning, as many and in such stages as a fit without a choice has.
-
-    Those of many rows have a higher order than the ones that were tried.
-    """
-    relative = relative_scales(problem, scale)
-    z, y = torch.from_numpy(x) * relative, torch.from_numpy(problem.y)
-    weight = torch.from_numpy(problem.weight)
-    rows = Rows(z, y, weight, y.shape[1], "squared")
-    order = trial.order + HIGHER if rows.many else trial.order
-    work = work_for("alternating", rows, settings.main_width, order, None, None)
-    hidden = (settings.main_width,) * (order - 1)
-    start = random_start(x.shape[1], hidden, y.shape[1], settings.seeds(work.models), work.models)
-    solve = partial(solved_in_stages, z, y, weight, work.stages, (settings.alpha, settings.tolerance))
-    found = ladders_in_shares(solve, start, len(z))
-    return replace(trial, order=order, ladder=rescaled(found, relative))
 
 
 def solved(
@@ -150,21 +143,6 @@ def solved(
         alpha=alpha,
         relaxation=RELAXATION,
     ).polynomial
-
-
-def solved_in_stages(
-    x: Tensor,
-    y: Tensor,
-    weight: Tensor,
-    stages: tuple[Stage, ...],
-    settings: tuple[Any, float],
-    start: LadderPolynomial,
-) -> LadderPolynomial:
-    """Ladders on all rows, in stages; ``settings`` are alpha and tolerance."""
-    alpha, tolerance = settings
-    return fit_in_stages(
-        start, x, y, stages, sample_weight=weight, tolerance=tolerance, alpha=alpha, relaxation=RELAXATION
-    )[0]
 
 
 def relative_scales(problem: Problem, scale: Array) -> torch.Tensor:

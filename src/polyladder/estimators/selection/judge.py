@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.cross_fit import by_block, cross_fitted, doubtful
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.stack import row_log_losses, stack_classes, stack_numbers
+from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, row_log_losses, stack_classes, stack_numbers
 from polyladder.estimators.selection.trials import Block, Problem, Trial
 from polyladder.training.kernels.relevance import Array
 
@@ -22,13 +24,20 @@ ALONE = 0.75
 """Ladders of a larger weight stand alone: on all rows, and more of them, they gain more than the others do."""
 
 SURE = 1.5
-"""A sum must beat a constant and a line by this many standard errors of the difference."""
+"""A sum must beat a constant and a line by this many standard errors of the difference ..."""
+
+CAUTION = 30
+"""... and by as many times more as this number divided by the rows, plus one, where it predicts classes: few rows of
+noise can look certain, and log loss has no bound."""
 
 
 def judged(
     problem: Problem, trials: list[Trial], alike: Block, effort: Effort, rng: np.random.Generator
-) -> tuple[list[Trial], Array]:
-    """Candidates and their weights. Kernels that count but may be flattered are judged anew; others of theirs fall out.
+) -> tuple[Problem, list[Trial], Array]:
+    """Candidates and their weights, and the rows that these were found on: all that every candidate predicts.
+
+    Kernels that count but may be flattered are judged anew; others of theirs fall out. Ladders that do not count fall
+    out too, and if they predicted only some rows the others are judged on all.
 
     Args:
         problem: what is predicted.
@@ -37,36 +46,58 @@ def judged(
         effort: how much work a kernel may be.
         rng: picks rows.
     """
-    fitted = [t.block is not None and t.block is not alike for t in trials]
-    price = np.array(
-        [PRICE * scales_of(t) / len(problem.chosen) if own else 0.0 for t, own in zip(trials, fitted, strict=True)]
-    )
-    weights = stack(problem, trials, price)
-    suspect = [
-        own and t.block is not None and doubtful(problem, t.block) for t, own in zip(trials, fitted, strict=True)
-    ]
-    if any(suspect):
-        counting = [t for t, w, own in zip(trials, weights, suspect, strict=True) if own and w > 0]
+
+    def fitted(trial: Trial) -> bool:
+        return trial.block is not None and trial.block is not alike
+
+    def price(trials: Sequence[Trial]) -> Array:
+        return np.array([PRICE * scales_of(t) / len(problem.chosen) if fitted(t) else 0.0 for t in trials])
+
+    def weighed(trials: Sequence[Trial], price: Array) -> Array:
+        return stack(*narrowed(problem, trials), price)
+
+    def suspect(trial: Trial) -> bool:
+        return fitted(trial) and trial.block is not None and doubtful(problem, trial.block)
+
+    weights, costs = weighed(trials, price(trials)), price(trials)
+    if any(map(suspect, trials)):
+        counting = [t for t, w in zip(trials, weights, strict=True) if suspect(t) and w > 0]
         renewed = [new for group in by_block(counting) for new in cross_fitted(problem, group, effort, rng)]
-        trials = [t for t, own in zip(trials, suspect, strict=True) if not own] + renewed
-        price = np.zeros(len(trials))
-        weights = stack(problem, trials, price)
-    light = np.array([t.model == "ladder" and w < LIGHT for t, w in zip(trials, weights, strict=True)])
-    if light.any():
-        weights[light] = 0.0
-        weights[~light] = stack(
-            problem, [t for t, little in zip(trials, light, strict=True) if not little], price[~light]
-        )
+        trials = [t for t in trials if not suspect(t)] + renewed
+        costs = np.zeros(len(trials))
+        weights = weighed(trials, costs)
+    light = [t for t, w in zip(trials, weights, strict=True) if t.model == "ladder" and w < LIGHT]
+    if light:
+        heavy = [i for i, t in enumerate(trials) if t not in light]
+        trials = [trials[i] for i in heavy]
+        weights = weighed(trials, costs[heavy])
     main = [t.model == "ladder" and w > ALONE for t, w in zip(trials, weights, strict=True)]
     if any(main):
         weights = np.where(main, 1.0, 0.0)
-    return trials, simplest(problem, trials, weights)
+    some, own = narrowed(problem, trials)
+    weights = simplest(some, own, weights)
+    # Those that fell out stay on record.
+    rows = np.isin(problem.chosen, some.chosen)
+    out = [replace(trial, left_out=trial.left_out[rows]) for trial in light]
+    return some, own + out, np.r_[weights, np.zeros(len(out))]
+
+
+def narrowed(problem: Problem, trials: Sequence[Trial]) -> tuple[Problem, list[Trial]]:
+    """The problem and its candidates on those compared rows that all candidates predict."""
+    known = ~np.isnan(sum(trial.left_out[:, 0] for trial in trials))
+    if known.all():
+        return problem, list(trials)
+    some = replace(problem, chosen=problem.chosen[known], fold=problem.fold[known])
+    return some, [replace(trial, left_out=trial.left_out[known]) for trial in trials]
 
 
 def stack(problem: Problem, trials: Sequence[Trial], price: Array) -> Array:
     """Weights of the sum that predicts left-out rows best. Shape (trials,)."""
     if problem.classes is None:
-        return stack_numbers([guarded(t.left_out, problem) for t in trials], problem.goal, chosen_weight(problem))
+        least = LEAST_OF_MANY if len(problem.y) >= MANY_ROWS else LEAST
+        predicted = [guarded(t.left_out, problem) for t in trials]
+        excess = np.array([t.excess for t in trials])
+        return stack_numbers(predicted, problem.goal, chosen_weight(problem), least, excess)
     return stack_classes([t.left_out for t in trials], problem.goal, chosen_weight(problem), price)
 
 
@@ -77,8 +108,9 @@ def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array
     none[[i for i in plain if trials[i].model == "constant"]] = 1.0
     line[plain] = stack(problem, [trials[i] for i in plain], np.zeros(len(plain)))
     losses = row_losses(problem, trials, weights)
+    sure = SURE if problem.classes is None else SURE * (1 + CAUTION / len(losses))
     for simple in (none, line):
-        if not better(losses, row_losses(problem, trials, simple), chosen_weight(problem)):
+        if not better(losses, row_losses(problem, trials, simple), chosen_weight(problem), sure):
             return simple
     return weights
 
@@ -91,11 +123,11 @@ def row_losses(problem: Problem, trials: Sequence[Trial], weights: Array) -> Arr
     return np.asarray(((total - problem.goal) ** 2).mean(1))
 
 
-def better(loss: Array, simple: Array, weight: Array) -> bool:
-    """Whether losses of rows (n,) are lower than those of a simpler model by more than chance."""
+def better(loss: Array, simple: Array, weight: Array, sure: float = SURE) -> bool:
+    """Whether losses of rows (n,) are lower than those of a simpler model by more than so many standard errors."""
     gain, share = simple - loss, weight / weight.sum()
     mean = share @ gain
-    return bool(mean > SURE * np.sqrt((share**2) @ (gain - mean) ** 2))
+    return bool(mean > sure * np.sqrt((share**2) @ (gain - mean) ** 2))
 
 
 def chosen_weight(problem: Problem) -> Array:

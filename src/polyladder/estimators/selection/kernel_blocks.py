@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.readers import room_for_inputs
 from polyladder.estimators.selection.trials import Block, Problem
 from polyladder.tables.features import RAMPS, Features
 from polyladder.tables.table import Table
@@ -19,6 +20,9 @@ from polyladder.training.kernels.relevance import Array, Relevance, first_scales
 MARGIN, EDGE = 0.03, 5
 """Share of a column's range that clipping leaves free beyond each end; with few rows, the second number divided by
 them: the fewer there are, the further new rows lie outside."""
+
+MOST_RAMPS = 12
+"""Of a column, where there are few columns and rows enough for ladders over all their ramps."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,7 @@ def ramp_block(
     table: Table, problem: Problem, plain: Features, options: Options, rng: np.random.Generator
 ) -> tuple[Features, Block] | None:
     """The same features with ramps, and a kernel over the ramps; None if no column has any."""
-    features = Features(plain.kind, plain.clip, plain.missing, ramps=RAMPS, margin=plain.margin)
-    features.fit_table(table, problem.weight)
+    features = plain.ramped(table, ramps_for(len(plain.varying_), len(problem.y)), problem.weight)
     if features.ramps_ is None:
         return None
     x = features.transform_table(table)
@@ -74,6 +77,11 @@ def ramp_block(
     columns = np.setdiff1d(np.arange(x.shape[1]), hidden)
     groups = features.groups()[columns]
     return features, kernel_block("piecewise", x[:, columns], columns, groups, problem, 2, options, rng)
+
+
+def ramps_for(columns: int, rows: int) -> int:
+    """How many ramps a column has, at most."""
+    return min(max(RAMPS, room_for_inputs(rows) // max(1, columns)), MOST_RAMPS)
 
 
 def kernel_block(

@@ -12,12 +12,7 @@ from torch import Tensor
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.elsewhere import kernels_by_log_loss, kernels_of_numbers
-from polyladder.estimators.selection.fold_ladders import (
-    cost,
-    finished_ladders,
-    fold_ladders,
-    main_ladders,
-)
+from polyladder.estimators.selection.fold_ladders import finished_ladders
 from polyladder.estimators.selection.found import Candidate, Selection
 from polyladder.estimators.selection.judge import chosen_weight, guarded, judged
 from polyladder.estimators.selection.kernel_blocks import (
@@ -27,7 +22,9 @@ from polyladder.estimators.selection.kernel_blocks import (
     ramp_block,
     smooth_block,
 )
+from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
 from polyladder.estimators.selection.parts import as_members, placed, times
+from polyladder.estimators.selection.readers import plain_reader, ramp_reader
 from polyladder.estimators.selection.stack import log_loss
 from polyladder.estimators.selection.trials import (
     LINEAR_RIDGES,
@@ -52,7 +49,10 @@ from polyladder.training.kernels.ridge import RidgeFit
 
 EXACT = 0.01
 """Where this share of the variance is left unexplained, predictions may leave the targets' range by its whole width;
-where more is, by as much less, down to the usual margin."""
+where more is, by as much less, down to the usual margin ..."""
+
+RANGE_ROWS = 500
+"""... and by less in proportion where there are more rows than this, whose targets reach nearly as far as new ones."""
 
 CLASS_RIDGES = (0.3, 3.0, 0.03)
 """The first is tried with every kernel, the others with the best."""
@@ -67,20 +67,6 @@ REFINED_ROWS = 450
 
 HIGH, HIGHEST = 6, 10
 """From the first degree on, or where ramps are better than any, the second is tried."""
-
-MAIN = 0.5
-"""Ladders of a larger weight are most of the model: they are fitted anew, as many as a fit without a choice has."""
-
-LADDER_ROWS = 300
-"""Different rows from which on ladders are tried: below, their random starts decide too much."""
-
-FINE_ROWS = 2000
-"""Rows up to which time allows more: smaller folds and a second order of ladders, all degrees of every scaling."""
-
-LADDER_ORDERS = (6, 4)
-
-CLOSE = 1.4
-"""A ladder whose error is more than this many times higher or lower than a kernel's decides the race at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,24 +105,26 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     features, smooth, smooth_steps = scaled_kernels(table, problem, options, rng)
     tried = [trial for trial, _ in smooth_steps]
     blocks = [(features, smooth, smooth_steps)]
+    readers = [plain_reader(smooth)]
     if options.piecewise:
         ramped = ramp_block(table, problem, features, options, rng)
         if ramped is not None:
             steps = kernels_of_numbers(problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
             tried += [trial for trial, _ in steps]
             blocks.append((*ramped, steps))
+            readers += [reader for reader in [ramp_reader(ramped[0], smooth, ramped[1])] if reader is not None]
     alike = equal_block(smooth, problem, options, rng)
     if problem.classes is None:
         kernels = [step for _, _, steps in blocks for step in steps]
         tried += refined(problem, smooth, kernels, options, rng)
-        tried += more_ladders(problem, smooth, features, min(fit.error for _, fit in kernels), options)
+        tried += try_ladders(problem, readers, min(fit.error for _, fit in kernels), options)
         trials = [linear_numbers(problem, smooth.x, features.kind), *tried]
         trials.append(kernel_numbers(problem, alike, alike.scales.degree, LINEAR_RIDGES)[0])
     else:
         trials = [constant(problem, features.kind)]
         trials += linear_classes(problem, smooth.x, features.kind, LINEAR_CLASS_RIDGES)
         trials += kernels_of_classes(problem, alike, [(block, steps) for _, block, steps in blocks])
-    trials, weights = judged(problem, trials, alike, options.effort, rng)
+    compared, trials, weights = judged(problem, trials, alike, options.effort, rng)
     if any(w > 0 and t.features == "piecewise" for t, w in zip(trials, weights, strict=True)):
         features = blocks[-1][0]
     elif options.clip and all(t.order <= 1 for t, w in zip(trials, weights, strict=True) if w > 0):
@@ -144,11 +132,10 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         features = fitted_features(table, problem, features.kind, options, 1.0)
     for i in np.flatnonzero(weights):
         trials[i] = solved_on_all(problem, trials[i])
-        if trials[i].ladder is not None:
-            scale = smooth.scales.scales[smooth.groups]
-            finish = main_ladders if weights[i] > MAIN else finished_ladders
-            trials[i] = finish(problem, smooth.x, scale, trials[i], options.ladders)
-    return finished(table, values, features, target, problem, trials, weights)
+        if trials[i].ladder is not None and len(problem.chosen) <= FINE_ROWS:
+            reader = next(each for each in readers if each.features == trials[i].features)
+            trials[i] = finished_ladders(compared, reader, trials[i], options.ladders)
+    return finished(table, values, features, target, compared, trials, weights)
 
 
 def scaled_kernels(
@@ -208,7 +195,7 @@ def make_problem(values: Array, weight: Array, target: Target, effort: Effort, r
         mean = weight @ classes / weight.sum()
         coded = (classes - mean) / np.sqrt(np.maximum(mean * (1 - mean), 1e-12))
     order = rng.permutation(n)
-    chosen = np.sort(order[: effort.choice_rows])
+    chosen = np.sort(order[: effort.number_rows if classes is None else effort.choice_rows])
     folds = max(2, min(effort.folds, len(chosen)))
     place = np.argsort(order)[chosen]
     if isinstance(target, ClassTarget):
@@ -249,37 +236,6 @@ def refined(
     return found
 
 
-def more_ladders(problem: Problem, block: Block, features: Features, error: float, options: Options) -> list[Trial]:
-    """Ladders with fitted directions, as far as they are affordable; of the second order only in a close race.
-
-    Args:
-        problem: of numbers.
-        block: whose inputs they read.
-        features: of these.
-        error: of the best kernel.
-        options: of the choice.
-    """
-    found: list[Trial] = []
-    left = options.effort.ladder_cost
-    if len(problem.chosen) < LADDER_ROWS or not options.ladders.per_fold:
-        return found
-    if len(problem.chosen) <= FINE_ROWS:
-        # Kernels leave out one row, folds a fifth of them: that alone would decide against ladders.
-        halves = np.arange(len(problem.fold)) // problem.folds % 2
-        problem = replace(problem, fold=2 * problem.fold + halves, folds=2 * problem.folds)
-    count = problem.folds * options.ladders.per_fold
-    weight = chosen_weight(problem)
-    for order in LADDER_ORDERS:
-        left -= cost(len(problem.chosen), block.x.shape[1], order, count, options.ladders)
-        if left >= 0:
-            scale = block.scales.scales[block.groups]
-            found.append(fold_ladders(problem, block.x, features.kind, scale, order, options.ladders))
-            reached = (weight @ (found[-1].left_out - problem.goal) ** 2).sum() / weight.sum()
-            if len(problem.chosen) > FINE_ROWS or not error / CLOSE < reached < error * CLOSE:
-                break
-    return found
-
-
 def finished(
     table: Table,
     values: Array,
@@ -290,17 +246,21 @@ def finished(
     weights: Array,
 ) -> Chosen:
     """The weighted sum as ladders, with its record."""
-    share = chosen_weight(problem) / chosen_weight(problem).sum()
-    total = np.tensordot(weights, np.stack([t.left_out for t in trials]), 1)
+    used = [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
+    total = sum((w * t.left_out for t, w in used), np.zeros_like(problem.goal))
 
     def error(f: Array) -> float:
+        known = ~np.isnan(f[:, 0])  # ladders that fell out may predict some rows alone
+        share = chosen_weight(problem)[known] / chosen_weight(problem)[known].sum()
         if problem.classes is not None:
-            return log_loss(f, problem.goal, share)
-        return float((share @ (guarded(f, problem) - problem.goal) ** 2).mean())
+            return log_loss(f[known], problem.goal[known], share)
+        return float((share @ (guarded(f, problem) - problem.goal)[known] ** 2).mean())
 
     if isinstance(target, NumberTarget):
-        free = all(t.order <= 1 for t, w in zip(trials, weights, strict=True) if w > 0) or error(total) < EXACT
-        target = replace(target, margin=1.0 if free else max(target.margin, EXACT / error(total)))
+        # A line cannot explode.
+        lines = all(t.order <= 1 for t, _ in used)
+        wide = 1.0 if lines else min(1.0, EXACT / error(total)) * min(1.0, RANGE_ROWS / len(problem.y))
+        target = replace(target, margin=max(target.margin, wide))
     candidates = [
         Candidate(t.model, t.features, t.order, error(t.left_out), float(w))
         for t, w in zip(trials, weights, strict=True)
@@ -310,7 +270,6 @@ def finished(
     measure = "share of variance" if problem.classes is None else "log loss"
     selection = Selection(measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
     z = features.transform_table(table)
-    used = [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
     parts = summed(used, z.shape[1], problem.y.shape[1])
     whole = widen([times(part, len(parts)) for part in parts])
     rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)

@@ -10,8 +10,9 @@ from scipy.special import expit, log_softmax, softmax
 
 from polyladder.training.kernels.relevance import Array
 
-LEAST = 0.02
-"""Weights below this are set to zero, and the others found anew."""
+LEAST, LEAST_OF_MANY = 0.02, 0.1
+"""Weights below this are set to zero, and the others found anew: the second number where there are many rows, on all of
+which what counts is solved once more."""
 
 SMOOTHING = 0.002
 """Share of each target that is spread over all classes: a few rows must not make a sum certain."""
@@ -19,13 +20,17 @@ SMOOTHING = 0.002
 ROUNDS = 200
 
 
-def stack_numbers(left_out: Sequence[Array], y: Array, weight: Array) -> Array:
+def stack_numbers(
+    left_out: Sequence[Array], y: Array, weight: Array, least: float = LEAST, excess: Array | None = None
+) -> Array:
     """Weights of least squares, none negative. What they lack to 1 falls to the mean, which is zero.
 
     Args:
         left_out: predictions of each model. Shapes (n, m).
         y: targets of mean 0. Shape (n, m).
         weight: of the rows. Shape (n,).
+        least: weights below it are set to zero.
+        excess: of each model, see `Trial`. Shape (models,).
 
     Returns:
         Shape (models,).
@@ -34,15 +39,19 @@ def stack_numbers(left_out: Sequence[Array], y: Array, weight: Array) -> Array:
     columns = np.stack([(each * root).ravel() for each in left_out], 1)
     # The same sum of squares in as many rows as there are models.
     gram, moment = columns.T @ columns, columns.T @ (y * root).ravel()
+    if excess is not None and excess.any():
+        # What scatters is independent of all others, so it counts on the diagonal alone.
+        values, vectors = np.linalg.eigh(gram - np.diag(excess * weight.sum() * y.shape[1]))
+        gram = (vectors * np.maximum(values, 0.0)) @ vectors.T
     gram[np.diag_indices_from(gram)] += 1e-10 * max(np.trace(gram), np.finfo(float).tiny)
     factor = np.linalg.cholesky(gram).T
     goal = np.linalg.solve(factor.T, moment)
     kept = np.arange(len(left_out))
     while True:
         found = nnls(factor[:, kept], goal)[0]
-        if (found >= LEAST).all() or not len(kept):
+        if (found >= least).all() or not len(kept):
             break
-        kept = kept[found >= LEAST]
+        kept = kept[found >= least]
         if not len(kept):
             found = np.empty(0)
             break

@@ -86,6 +86,7 @@ class Trial:
         columns: of a linear model or a ladder: the positions of its inputs.
         ladder: those of all folds, of a ladder. Batch shape (ladders,).
         ridge: of a kernel.
+        excess: mean square by which ``left_out`` scatters more than the final model: it is the mean of fewer ladders.
     """
 
     model: str
@@ -98,6 +99,7 @@ class Trial:
     columns: NDArray[np.intp] | None = None
     ladder: LadderPolynomial | None = None
     ridge: float = 0.0
+    excess: float = 0.0
 
 
 def kernel_numbers(

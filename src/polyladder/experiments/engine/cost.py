@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polyladder.experiments.engine.declare import Column, Declaration, Model
-from polyladder.experiments.engine.plan import choice, measurement, selection_groups
+from polyladder.experiments.engine.plan import choice, left_settings, measurement
 from polyladder.experiments.engine.rows import Row
 
 
@@ -22,8 +22,8 @@ def pace(d: Declaration, model: Model, done: Mapping[str, Row]) -> float:
     for column in d.columns:
         for split in d.splits_of(model, column):
             for setting in d.settings(model, column):
-                for selection in (d.selection, None):
-                    each = measurement(d, column, model, setting, split, selection)
+                own = [measurement(d, column, model, setting, split, d.selection, rung) for rung in column.rungs]
+                for each in (*own, measurement(d, column, model, setting, split, None)):
                     if seconds := done.get(each.key, {}).get("seconds"):
                         spent += seconds
                         counted += each.cost
@@ -36,8 +36,9 @@ def expected_work(d: Declaration, column: Column, done: Mapping[str, Row]) -> di
     Last fits are counted too, though their settings may not be known yet.
     """
     left = {model.name: 0.0 for model in d.models}
-    for group in selection_groups(d, column, done):
-        left[group[0].model] += sum(each.cost for each in group)
+    for model in d.models:
+        for split in d.splits_of(model, column):
+            left[model.name] += comparison_work(d, column, model, split, done)
     for model in d.models if d.compare != "settings" else ():
         settings = d.settings(model, column)
         for split in d.splits_of(model, column):
@@ -45,3 +46,18 @@ def expected_work(d: Declaration, column: Column, done: Mapping[str, Row]) -> di
             each = measurement(d, column, model, settings[0] if chosen is None else chosen, split, None)
             left[model.name] += 0.0 if chosen is not None and each.key in done else each.cost
     return left
+
+
+def comparison_work(d: Declaration, column: Column, model: Model, split: int, done: Mapping[str, Row]) -> float:
+    """What `Measurement.cost` counts for the comparisons that are left; any settings stand for those not known yet."""
+    settings = d.settings(model, column)
+    work, count = 0.0, len(settings)
+    for number, rung in enumerate(column.rungs):
+        if count == 1:
+            break
+        known = left_settings(d, column, model, split, done, number)
+        for setting in settings[:count] if known is None else known:
+            each = measurement(d, column, model, setting, split, d.selection, rung)
+            work += 0.0 if known is not None and each.key in done else each.cost
+        count = min(count, rung.keep)
+    return work

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,22 @@ Grid = dict[str, list[Any]] | list[Options]
 
 
 @dataclass(frozen=True)
+class Rung:
+    """A round in which settings are compared, the best of which go on to the next.
+
+    Attributes:
+        options: that hold in this round alone, such as few ``epochs``.
+        keep: how many settings go on; 1 is the choice.
+    """
+
+    options: Options
+    keep: int
+
+
+ONE_ROUND = (Rung({}, 1),)
+
+
+@dataclass(frozen=True)
 class Column:
     """A column of a table: a data set, or a variation that every model of the table undergoes.
 
@@ -34,6 +51,7 @@ class Column:
         data: name of the data set in the catalog, or of a drawn one.
         splits: how many splits are run, the first ones.
         settings: how many settings of a model's grid are searched, in a fixed random order; None for all.
+        rungs: rounds of successive halving; one in which all settings are compared, if nothing else is declared.
         network: options of gradient-trained networks that this column overrides.
         unavailable: what to say where the data set is not available; empty for most.
     """
@@ -42,6 +60,7 @@ class Column:
     data: str
     splits: int
     settings: int | None
+    rungs: tuple[Rung, ...]
     network: Options
     unavailable: str
 
@@ -293,9 +312,21 @@ def read_column(fields: dict[str, Any], selection: Options) -> Column:
         data=fields["data"],
         splits=fields["splits"],
         settings=fields.get("settings", selection.get("settings")),
+        rungs=read_rungs(fields.get("rungs") or selection.get("rungs") or []),
         network=fields.get("network", {}),
         unavailable=fields.get("unavailable", ""),
     )
+
+
+def read_rungs(declared: Sequence[Options]) -> tuple[Rung, ...]:
+    """Rounds of halving; the last, which keeps one, need not say so."""
+    found = tuple(
+        Rung({name: value for name, value in rung.items() if name != "keep"}, rung.get("keep", 1)) for rung in declared
+    )
+    kept = [rung.keep for rung in found]
+    if found and (kept[-1] != 1 or min(kept[:-1], default=2) < 2 or kept != sorted(kept, reverse=True)):
+        raise ValueError(f"rungs must keep fewer and fewer settings, the last one alone; got keep = {kept}.")
+    return found or ONE_ROUND
 
 
 def read_model(fields: dict[str, Any]) -> Model:
@@ -358,24 +389,29 @@ def quick(d: Declaration) -> Declaration:
             c,
             splits=min(c.splits, changes.get("splits", c.splits)),
             settings=changes.get("settings", c.settings),
+            rungs=ONE_ROUND,
             network={**c.network, **changes.get("network", {})},
         )
         for c in d.columns
         if c.label in changes.get("columns", [c.label])
     )
-    models = tuple(m if m.runner == "estimator" else hurried(m, changes.get("network", {})) for m in d.models)
+    gone = {**changes.get("network", {}), **({"settings": 0} if "settings" in changes else {})}
+    models = tuple(m if m.runner == "estimator" else hurried(m, gone) for m in d.models)
     departure = Departure(f"`--quick`: {changes.get('what', 'nothing is left out')}.", "It takes minutes.", (), ())
     return replace(d, columns=columns, models=models, departures=(*d.departures, departure))
 
 
 def hurried(model: Model, changes: Options) -> Model:
-    """A model whose own options give way to the changes."""
+    """A model whose own options, and number of settings, give way to the changes."""
 
     def kept(options: Options) -> Options:
         return {name: value for name, value in options.items() if name not in changes}
 
     return replace(
-        model, options=kept(model.options), columns={label: kept(own) for label, own in model.columns.items()}
+        model,
+        options=kept(model.options),
+        columns={label: kept(own) for label, own in model.columns.items()},
+        settings=None if "settings" in changes else model.settings,
     )
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from polyladder.datasets.catalog import find_entry
-from polyladder.experiments.engine.declare import Column, Declaration, Model, Options
+from polyladder.experiments.engine.declare import ONE_ROUND, Column, Declaration, Model, Options, Rung
 from polyladder.experiments.engine.rows import Row
 from polyladder.experiments.runners.synthetic import DRAWN, ROWS
 
@@ -102,12 +102,18 @@ def vars_of(measurement: Measurement) -> dict[str, Any]:
 
 
 def measurement(
-    d: Declaration, column: Column, model: Model, setting: Options, split: int, selection: Options | None
+    d: Declaration,
+    column: Column,
+    model: Model,
+    setting: Options,
+    split: int,
+    selection: Options | None,
+    rung: Rung = ONE_ROUND[0],
 ) -> Measurement:
-    """One measurement of a declaration."""
+    """One measurement of a declaration; the rung matters while settings are compared."""
     options = {**d.options(model, column), **setting}
     if selection is not None:
-        options |= model.inside(column.label).while_selecting
+        options |= model.inside(column.label).while_selecting | rung.options
         options = {name: value for name, value in options.items() if value != ""}
     return Measurement(
         d.name, column.label, model.name, column.data, model.runner, d.metric, d.splits, split, selection, setting,
@@ -115,20 +121,23 @@ def measurement(
     )  # fmt: skip
 
 
-def selection_groups(d: Declaration, column: Column, done: Mapping[str, Row]) -> Iterator[Group]:
-    """The groups that compare settings, without those that are done.
+def selection_groups(d: Declaration, column: Column, done: Mapping[str, Row], rung: int = 0) -> Iterator[Group]:
+    """The groups that compare settings in a round, without those that are done and those whose settings are not known.
 
     What shares a program does not depend on what is done already: dropout's draws are shared within a program, and a
     run that was interrupted must end in the same table.
     """
     for model in d.models:
-        settings = d.settings(model, column)
-        if len(settings) == 1:
+        if len(d.settings(model, column)) == 1:
             continue
         for splits in parts(d.splits_of(model, column), d.splits_compared_at_once):
-            for some in parts(settings, d.settings_at_once):
+            left = [(split, left_settings(d, column, model, split, done, rung)) for split in splits]
+            known = [(split, settings) for split, settings in left if settings is not None]
+            for first in range(0, max((len(settings) for _, settings in known), default=0), d.settings_at_once):
                 measurements = [
-                    measurement(d, column, model, setting, split, d.selection) for split in splits for setting in some
+                    measurement(d, column, model, setting, split, d.selection, column.rungs[rung])
+                    for split, settings in known
+                    for setting in settings[first : first + d.settings_at_once]
                 ]
                 yield from missing(by_shape(measurements), done)
 
@@ -164,16 +173,27 @@ def missing(groups: Iterator[Group], done: Mapping[str, Row]) -> Iterator[Group]
 
 def choice(d: Declaration, column: Column, model: Model, split: int, done: Mapping[str, Row]) -> Options | None:
     """The setting with the lowest mean error on held-out rows; None while some were not compared yet."""
+    left = left_settings(d, column, model, split, done, len(column.rungs))
+    return None if left is None else left[0]
+
+
+def left_settings(
+    d: Declaration, column: Column, model: Model, split: int, done: Mapping[str, Row], rung: int
+) -> list[Options] | None:
+    """The settings that the rounds before this one have left, in the declared order; None if these are not over."""
     settings = d.settings(model, column)
-    if len(settings) == 1:
-        return settings[0]
-    scores = []
-    for setting in settings:
-        row = done.get(measurement(d, column, model, setting, split, d.selection).key)
-        if row is None or "folds" not in row:
-            return None
-        scores.append(mean_score(row["folds"]))
-    return settings[min(range(len(scores)), key=scores.__getitem__)]
+    for each in column.rungs[:rung]:
+        if len(settings) == 1:
+            break
+        scores = []
+        for setting in settings:
+            row = done.get(measurement(d, column, model, setting, split, d.selection, each).key)
+            if row is None or "folds" not in row:
+                return None
+            scores.append(mean_score(row["folds"]))
+        best = sorted(range(len(scores)), key=scores.__getitem__)[: each.keep]
+        settings = [settings[i] for i in sorted(best)]
+    return settings
 
 
 def mean_score(folds: list[float | None]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from polyladder.experiments.engine.cost import pace
@@ -50,7 +51,10 @@ def run(d: Declaration, store: Store, *, jobs: int = 1, threads: int = 1, watch:
     paces = {model.name: pace(d, model, store.rows(d.name)) for model in d.models}
     for column in d.columns:
         try:
-            for groups in (selection_groups, final_groups):
+            rounds: list[Callable[..., Iterator[Group]]] = [
+                partial(selection_groups, rung=rung) for rung in range(len(column.rungs))
+            ]
+            for groups in (*rounds, final_groups):
                 for group, rows in executed(groups(d, column, store.rows(d.name)), jobs, threads):
                     store.append(d.name, rows)
                     if watch is not None:

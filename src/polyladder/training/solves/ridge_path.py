@@ -58,10 +58,10 @@ def fit_ridge_path(
     polynomial, sweeps = start, torch.zeros(len(start), dtype=torch.int64)
     if beginning:
         first, begins = different(start)
-        common, losses = fit_in_stages(start[first], x, y, beginning, **options)
-        polynomial, sweeps = common[begins], losses.isfinite().sum(-1)[begins]
-    polynomial, losses = fit_in_stages(polynomial, x, y, end, alpha=alpha, **options)
-    return RidgePath(polynomial, losses, sweeps + losses.isfinite().sum(-1))
+        common = fit_in_stages(start[first], x, y, beginning, **options)
+        polynomial, sweeps = common.polynomial[begins], common.losses.isfinite().sum(-1)[begins]
+    own = fit_in_stages(polynomial, x, y, end, alpha=alpha, **options)
+    return RidgePath(own.polynomial, own.losses, sweeps + own.losses.isfinite().sum(-1))
 
 
 def divided(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from polyladder.polynomial.ladder import LadderPolynomial, combine
 from polyladder.training.solves.alternating import EXACT_SWEEPS, fit_alternating
@@ -37,8 +38,46 @@ class Stage:
     noise_below: float = math.inf
 
 
+@dataclass(frozen=True, eq=False)
+class StagedFit:
+    """Ladders after some stages, and what the next ones go on from.
+
+    Attributes:
+        polynomial: the ladders. Batch shape (B,).
+        losses: regularized, after each sweep, on the rows of its stage; NaN after a ladder's last one. Shape
+            (B, sweeps).
+        noise: that is left, for targets of variance 1. Shape (B,).
+        precision: estimated ridge weights times rows; None where these are given. Shape (groups, B).
+    """
+
+    polynomial: LadderPolynomial
+    losses: Tensor
+    noise: Tensor
+    precision: Tensor | None
+
+    def __len__(self) -> int:
+        return len(self.polynomial)
+
+    def __getitem__(self, some: Tensor) -> StagedFit:
+        """Some of the ladders."""
+        precision = None if self.precision is None else self.precision[:, some]
+        return StagedFit(self.polynomial[some], self.losses[some], self.noise[some], precision)
+
+
+def joined(fits: Sequence[StagedFit]) -> StagedFit:
+    """Ladders of several fits side by side, all with estimated ridge weights or none."""
+    sweeps = max(fit.losses.shape[-1] for fit in fits)
+    precision = [fit.precision for fit in fits if fit.precision is not None]
+    return StagedFit(
+        combine(torch.cat, [fit.polynomial for fit in fits]),
+        torch.cat([pad(fit.losses, (0, sweeps - fit.losses.shape[-1]), value=math.nan) for fit in fits]),
+        torch.cat([fit.noise for fit in fits]),
+        torch.cat(precision, 1) if precision else None,
+    )
+
+
 def fit_in_stages(
-    start: LadderPolynomial,
+    start: LadderPolynomial | StagedFit,
     x: Tensor,
     y: Tensor,
     stages: tuple[Stage, ...],
@@ -47,14 +86,14 @@ def fit_in_stages(
     sample_weight: Tensor | None = None,
     exact_sweeps: int = EXACT_SWEEPS,
     **options: Any,
-) -> tuple[LadderPolynomial, Tensor]:
+) -> StagedFit:
     """Fit ladders stage by stage, each from where the one before ended, its estimated ridge weights included.
 
     A ridge weight is a prior precision divided by the number of rows, and is rescaled with it. The parts are drawn in
     the same way whatever the ladders are, and a larger one contains the smaller.
 
     Args:
-        start: batch of ladders. Batch shape (B,).
+        start: batch of ladders. Batch shape (B,). Or earlier stages on the same rows, after which these are the next.
         x: inputs. Shape (n, d).
         y: targets, rows first.
         stages: at least one, of growing shares.
@@ -63,17 +102,15 @@ def fit_in_stages(
         exact_sweeps: of the first stage.
         options: others of `polyladder.fit_alternating`, the same for all ladders.
 
-    Returns:
-        The ladders, and their regularized losses after each sweep on the rows of its stage, NaN after its last one,
-        shape (B, sweeps).
     """
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
     weight = torch.ones(len(x), dtype=torch.float64) if sample_weight is None else sample_weight
     order = order[weight[order] > 0]  # a part must not consist of rows that do not count
-    polynomial = start
-    losses: list[Tensor] = []
-    precision: Tensor | None = None  # ridge weights times rows, as they were last estimated
-    noise = torch.zeros(start.batch_shape, dtype=torch.float64, device=start.device)
+    if isinstance(start, StagedFit):
+        polynomial, losses, noise, precision = start.polynomial, [start.losses], start.noise.clone(), start.precision
+    else:
+        polynomial, losses, precision = start, [], None
+        noise = torch.zeros(start.batch_shape, dtype=torch.float64, device=start.device)
     for stage in stages:
         going = torch.arange(len(noise), device=noise.device)
         if stage.noise_below < math.inf:
@@ -97,12 +134,12 @@ def fit_in_stages(
         polynomial = put(polynomial, going, fit.polynomial)
         noise[going] = fit.noise
         if isinstance(alpha, str):
-            precision = fit.alpha.new_empty(len(fit.alpha), len(noise)) if precision is None else precision
+            precision = fit.alpha.new_empty(len(fit.alpha), len(noise)) if precision is None else precision.clone()
             precision[:, going] = fit.alpha * rows
         curve = fit.training_loss.new_full((len(noise), fit.training_loss.shape[-1]), math.nan)
         curve[going] = fit.training_loss
         losses.append(curve)
-    return polynomial, torch.cat(losses, -1)
+    return StagedFit(polynomial, torch.cat(losses, -1), noise, precision)
 
 
 def put(ladders: LadderPolynomial, at: Tensor, new: LadderPolynomial) -> LadderPolynomial:

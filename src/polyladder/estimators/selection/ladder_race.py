@@ -1,0 +1,98 @@
+"""Ladders with fitted directions as candidates: over the columns or over ramps, as far as there is time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from polyladder.estimators.selection.fold_ladders import LadderSettings, fold_ladders, operations
+from polyladder.estimators.selection.judge import chosen_weight, guarded, narrowed
+from polyladder.estimators.selection.kernel_blocks import Options
+from polyladder.estimators.selection.readers import Reader
+from polyladder.estimators.selection.staged_race import race_in_stages
+from polyladder.estimators.selection.trials import Problem, Trial
+from polyladder.polynomial.ladder import combine
+
+LADDER_ROWS = 300
+"""Different rows from which on ladders are tried: below, their random starts decide too much."""
+
+FINE_ROWS = 2000
+"""Rows up to which time allows more: smaller folds and a second order of ladders, all degrees of every scaling."""
+
+FOLDS = (8, 5)
+"""Folds of few rows, as many as are affordable. Kernels leave out one row: larger folds decide against ladders by that
+alone."""
+
+PILOTS = 1
+"""Folds on which ladders must show that they are ..."""
+
+HOPELESS, NEAR = 1.5, 0.02
+"""... not this many times worse than the best kernel, whose error is taken for the second number if it is lower: there,
+what ladders lack may be unfinished solves alone."""
+
+CLOSE = 1.4
+"""A ladder whose error is more than this many times higher or lower than a kernel's decides the race at once."""
+
+
+def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, options: Options) -> list[Trial]:
+    """Ladders of each kind, as far as they are affordable; of a second order only in a close race with the kernels.
+
+    Of many rows, they predict those of one fold; the others are NaN.
+
+    Args:
+        problem: of numbers.
+        readers: what the kinds read.
+        error: of the best kernel.
+        options: of the choice.
+    """
+    found: list[Trial] = []
+    rows, settings = len(problem.chosen), options.ladders
+    if rows < LADDER_ROWS or not settings.per_fold:
+        return found
+    left, outputs = options.effort.ladder_cost, problem.y.shape[1]
+    if rows > FINE_ROWS:
+        return race_in_stages(problem, readers, error, settings)
+    place = np.random.default_rng(0).permutation(rows)
+    for reader in readers:
+        for order in reader.size.orders:
+            affordable = [
+                folds
+                for folds in FOLDS
+                if operations(rows, reader, order, folds * settings.per_fold, outputs, settings) <= left
+            ]
+            if not affordable:
+                break
+            divided = replace(problem, fold=place % affordable[0], folds=affordable[0])
+            left -= operations(rows, reader, order, divided.folds * settings.per_fold, outputs, settings)
+            trial = promising_ladders(divided, reader, order, error, settings)
+            if trial is None:
+                break
+            found.append(trial)
+            if not error / CLOSE < squared_error(problem, trial) < error * CLOSE:
+                break
+    return found
+
+
+def promising_ladders(
+    problem: Problem, reader: Reader, order: int, error: float, settings: LadderSettings
+) -> Trial | None:
+    """Ladders on all folds; None where those of the first ones are hopeless beside the best kernel's error."""
+    first = fold_ladders(problem, reader, order, settings, range(PILOTS))
+    if squared_error(problem, first) > HOPELESS * max(error, NEAR):
+        return None
+    others = fold_ladders(problem, reader, order, settings, range(PILOTS, problem.folds))
+    assert first.ladder is not None
+    assert others.ladder is not None
+    left_out = np.where(np.isnan(first.left_out), others.left_out, first.left_out)
+    ladder = combine(torch.cat, [first.ladder, others.ladder])
+    return replace(first, left_out=left_out, ladder=ladder, excess=others.excess)
+
+
+def squared_error(problem: Problem, trial: Trial) -> float:
+    """Of the predictions of compared rows that the trial predicts, held to the range of the targets."""
+    problem, [trial] = narrowed(problem, [trial])
+    weight = chosen_weight(problem)
+    return float((weight @ (guarded(trial.left_out, problem) - problem.goal) ** 2).sum() / weight.sum())
