@@ -1,9 +1,10 @@
 import itertools
 
+import numpy as np
 import pytest
 
 from polyladder.datasets.catalog import find_entry
-from polyladder.experiments.engine.declare import ONE_ROUND, declared, names, only, quick
+from polyladder.experiments.engine.declare import ONE_ROUND, declared, names, only, quick, spread_evenly
 from polyladder.experiments.runners.synthetic import DRAWN
 from tests.experiments.small import TEXT, small
 
@@ -61,9 +62,24 @@ def test_more_settings_keep_those_that_were_there_before():
     other = small(TEXT.replace("settings = 3", "settings = 2"))
     assert other.settings(model, other.columns[0]) == three[:2]
     whole = small(TEXT.replace("settings = 3", "settings = 4"))
-    assert whole.settings(model, whole.columns[0])[:3] == three
+    assert all(setting in whole.settings(model, whole.columns[0]) for setting in three)
     every = small(TEXT.replace("settings = 3\n", ""))
     assert len(every.settings(model, every.columns[0])) == len(whole.settings(model, whole.columns[0])) == 4
+
+
+def test_some_settings_of_a_grid_are_spread_over_it_evenly():
+    sizes = (3, 4, 4, 5)
+    order = tuple(np.random.RandomState(0).permutation(240).tolist())
+    some = spread_evenly(sizes, 24, order)
+    assert len(set(some.tolist())) == 24
+    assert spread_evenly(sizes, 12, order).tolist() == some[:12].tolist()
+    values = np.stack(np.unravel_index(some, sizes), 1)
+    for option, size in enumerate(sizes):
+        counts = np.bincount(values[:, option], minlength=size)
+        assert counts.max() - counts.min() <= 1
+    for i, j in itertools.combinations(range(4), 2):
+        counts = np.bincount(values[:, i] * sizes[j] + values[:, j], minlength=sizes[i] * sizes[j])
+        assert counts.max() <= 24 / (sizes[i] * sizes[j]) + 1.5
 
 
 def test_a_model_may_search_fewer_settings_than_the_others_of_a_column():

@@ -6,10 +6,12 @@ import itertools
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polyladder.experiments.equations import PACKAGE, paper_file
 
@@ -208,8 +210,8 @@ class Declaration:
     def settings(self, model: Model, column: Column) -> list[Options]:
         """The settings to search, as many as model or column say, in an order that depends on the seed alone.
 
-        A larger number, up to all of them, adds settings to those that were searched before. Without a number, or where
-        a list holds no more, all are searched in the declared order.
+        A larger number, up to all of them, adds settings to those that were searched before. Some of a grid are spread
+        over it evenly. Without a number, or where a list holds no more, all are searched in the declared order.
         """
         own = model.inside(column.label)
         every = own.grid if isinstance(own.grid, list) else combinations(own.grid)
@@ -217,6 +219,8 @@ class Declaration:
         if number is None or (isinstance(own.grid, list) and number >= len(every)):
             return every
         order = np.random.RandomState(self.seed).permutation(len(every))
+        if isinstance(own.grid, dict) and number < len(every):
+            order = spread_evenly(tuple(map(len, own.grid.values())), number, tuple(order.tolist()))
         return [every[i] for i in order[:number]]
 
 
@@ -227,6 +231,32 @@ def combinations(grid: dict[str, list[Any]]) -> list[Options]:
     [{'l2': 0.0, 'rank': 8}, {'l2': 1.0, 'rank': 8}]
     """
     return [dict(zip(grid, chosen, strict=True)) for chosen in itertools.product(*grid.values())]
+
+
+@cache
+def spread_evenly(sizes: tuple[int, ...], number: int, order: tuple[int, ...]) -> NDArray[np.intp]:
+    """Positions of some combinations that hold every value, and every pair of values, about equally often.
+
+    Each is the one whose values and pairs were taken least before, of equals the first in the given order: a larger
+    number begins with the same ones.
+
+    Args:
+        sizes: how many values each option has.
+        number: of combinations.
+        order: of all of them, each a position in the list of `combinations`.
+    """
+    values = np.stack(np.unravel_index(order, sizes), 1)
+    options = [(i,) for i in range(len(sizes))] + list(itertools.combinations(range(len(sizes)), 2))
+    taken = [np.zeros([sizes[i] for i in some]) for some in options]
+    chosen: list[int] = []
+    for _ in range(number):
+        # How often relative to an even share, summed over values and pairs.
+        crowded = sum(count.size * count[tuple(values[:, some].T)] for some, count in zip(options, taken, strict=True))
+        crowded = np.where(np.isin(np.arange(len(order)), chosen), np.inf, crowded)
+        chosen.append(int(np.argmin(crowded)))
+        for some, count in zip(options, taken, strict=True):
+            count[tuple(values[chosen[-1], some])] += 1
+    return np.asarray(order)[chosen]
 
 
 def declared(name: str) -> Declaration:
