@@ -79,9 +79,8 @@ def test_found_predictions_of_ramps_are_of_rows_and_proven_ranges_hold() -> None
     assert (predicted >= found.lower.numpy() - 1e-9).all()
     assert (found.highest <= found.upper).all()
     assert (found.lowest >= found.lower).all()
-    # A corner is found, so that little lies outside of what was found.
-    spread = (found.highest - found.lowest)[:, 0].numpy()
-    assert (spread >= 0.7 * np.ptp(predicted, 1)).all()
     moves = np.array([[i, j] for i in (-1, 0, 1) for j in (-1, 0, 1)]) * steps
     reached = model.predict((X[:6, None] + moves).reshape(-1, 2)).reshape(6, 9)
+    # What is found is a corner or a middle, and none of those goes further.
+    assert ((found.highest - found.lowest)[:, 0].numpy() >= np.ptp(reached, 1) - 1e-9).all()
     assert (np.abs(found.highest.numpy() - reached).min(1) < 1e-9).all()
