@@ -120,6 +120,16 @@ def test_the_best_of_a_round_go_on_to_the_next():
     assert (last.setting, last.options["epochs"]) == (settings[3], 2)  # the rounds' epochs end with them
 
 
+def test_a_round_that_keeps_all_is_no_round():
+    d = small(HALVED.replace("rungs", "settings = 2\nrungs"))
+    model, column = d.models[2], d.columns[0]
+    assert not list(selection_groups(d, column, {}))
+    assert {each.options["epochs"] for g in selection_groups(d, column, {}, rung=1) for each in g} == {5}
+    first, second = (halved_rows(d, 1, {0: own, 1: 1.0}) for own in (0.5, 2.0))
+    assert choice(d, column, model, 0, first) == d.settings(model, column)[0]
+    assert choice(d, column, model, 0, second) == d.settings(model, column)[1]
+
+
 def test_a_round_of_one_setting_is_no_round():
     d = small(HALVED.replace("rungs", "settings = 1\nrungs"))
     assert not list(selection_groups(d, d.columns[0], {}))

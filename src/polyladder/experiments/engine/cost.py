@@ -53,8 +53,8 @@ def comparison_work(d: Declaration, column: Column, model: Model, split: int, do
     settings = d.settings(model, column)
     work, count = 0.0, len(settings)
     for number, rung in enumerate(column.rungs):
-        if count == 1:
-            break
+        if count <= rung.keep:
+            continue
         known = left_settings(d, column, model, split, done, number)
         for setting in settings[:count] if known is None else known:
             each = measurement(d, column, model, setting, split, d.selection, rung)

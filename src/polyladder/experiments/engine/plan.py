@@ -128,11 +128,9 @@ def selection_groups(d: Declaration, column: Column, done: Mapping[str, Row], ru
     run that was interrupted must end in the same table.
     """
     for model in d.models:
-        if len(d.settings(model, column)) == 1:
-            continue
         for splits in parts(d.splits_of(model, column), d.splits_compared_at_once):
             left = [(split, left_settings(d, column, model, split, done, rung)) for split in splits]
-            known = [(split, settings) for split, settings in left if settings is not None]
+            known = [(split, some) for split, some in left if some is not None and len(some) > column.rungs[rung].keep]
             for first in range(0, max((len(settings) for _, settings in known), default=0), d.settings_at_once):
                 measurements = [
                     measurement(d, column, model, setting, split, d.selection, column.rungs[rung])
@@ -183,8 +181,8 @@ def left_settings(
     """The settings that the rounds before this one have left, in the declared order; None if these are not over."""
     settings = d.settings(model, column)
     for each in column.rungs[:rung]:
-        if len(settings) == 1:
-            break
+        if len(settings) <= each.keep:
+            continue
         scores = []
         for setting in settings:
             row = done.get(measurement(d, column, model, setting, split, d.selection, each).key)
