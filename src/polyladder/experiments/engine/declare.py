@@ -52,7 +52,7 @@ class Column:
         label: its head.
         data: name of the data set in the catalog, or of a drawn one.
         splits: how many splits are run, the first ones.
-        settings: how many settings of a model's grid are searched, in a fixed random order; None for all.
+        settings: how many settings of a model's grid are searched, spread evenly; None for all.
         rungs: rounds of successive halving; one in which all settings are compared, if nothing else is declared.
         network: options of gradient-trained networks that this column overrides.
         unavailable: what to say where the data set is not available; empty for most.
