@@ -69,8 +69,9 @@ def filled(d, value=lambda model, split: 50.0 + 5 * model + split):
         for number, model in enumerate(d.models):
             for setting in d.settings(model, column):
                 for split in range(column.splits):
-                    each = measurement(d, column, model, setting, split, d.selection)
-                    rows[each.key] = {"key": each.key, "folds": [1.0]}
+                    for rung in column.rungs:
+                        each = measurement(d, column, model, setting, split, d.selection, rung)
+                        rows[each.key] = {"key": each.key, "folds": [1.0]}
                     last = measurement(d, column, model, setting, split, None)
                     rows[last.key] = {"key": last.key, "model": model.name, "value": value(number, split)}
     return rows
