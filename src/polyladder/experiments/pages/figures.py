@@ -152,7 +152,7 @@ def depth_curves(comparison: Comparison) -> str:
         )
         axis.plot(list(ours), list(ours.values()), "o-", color=OURS, markersize=4.5, gid="ours")
         axis.set(yscale="log", xlim=(-0.4, len(labels) - 0.6))
-        axis.set_title(model.name, **TITLE)
+        axis.set_title(model.name.replace("(", "\n("), **TITLE)  # a call is longer than a panel is wide
         axis.set_xticks(range(len(labels)), labels, fontsize=7)
         axis.grid(axis="y", color=INK, alpha=0.12, linewidth=0.6)
     means = [value for cell in comparison.cells.values() for value in (cell.mean, *(cell.published or ())[:1])]
