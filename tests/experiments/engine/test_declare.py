@@ -158,6 +158,18 @@ def test_rounds_keep_fewer_and_fewer():
     for wrong in ("keep = 2 }, { epochs = 3, keep = 9", "keep = 1 }, { epochs = 3, keep = 1", "keep = 9 }, { keep = 3"):
         with pytest.raises(ValueError, match="rungs must keep fewer and fewer settings, the last one alone; got keep"):
             small(TEXT.replace("settings = 3\n", f"rungs = [{{ epochs = 1, {wrong} }}]\n"))
+    with pytest.raises(ValueError, match=r"rungs must be a list such as .*; got 3"):
+        small(TEXT.replace("settings = 3\n", "rungs = 3\n"))
+    with pytest.raises(ValueError, match="keep of a rung must be a whole number from 1 on; got 'two'"):
+        small(TEXT.replace("settings = 3\n", 'rungs = [{ epochs = 1, keep = "two" }, {}]\n'))
+
+
+@pytest.mark.parametrize("wrong", ["0", "-1", "2.5", "true"])
+def test_a_number_of_settings_that_is_none_is_refused(wrong):
+    own = TEXT.replace('name = "LPNN"', f'name = "LPNN"\ncolumns.diabetes.settings = {wrong}')
+    for text in (TEXT.replace("settings = 3", f"settings = {wrong}"), own):
+        with pytest.raises(ValueError, match="settings of small must be whole numbers from 1 on; got"):
+            small(text)
 
 
 def test_quick_takes_few_settings_of_models_that_ask_for_many():

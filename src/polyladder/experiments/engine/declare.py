@@ -350,6 +350,12 @@ def read_column(fields: dict[str, Any], selection: Options) -> Column:
 
 def read_rungs(declared: Sequence[Options]) -> tuple[Rung, ...]:
     """Rounds of halving; the last, which keeps one, need not say so."""
+    if not isinstance(declared, list) or not all(isinstance(rung, dict) for rung in declared):
+        raise ValueError(
+            f"rungs must be a list such as [{{ epochs = 1, keep = 12 }}, {{ epochs = 4 }}]; got {declared!r}."
+        )
+    if wrong := [rung["keep"] for rung in declared if "keep" in rung and not is_count(rung["keep"])]:
+        raise ValueError(f"keep of a rung must be a whole number from 1 on; got {wrong[0]!r}.")
     found = tuple(
         Rung({name: value for name, value in rung.items() if name != "keep"}, rung.get("keep", 1)) for rung in declared
     )
@@ -357,6 +363,11 @@ def read_rungs(declared: Sequence[Options]) -> tuple[Rung, ...]:
     if found and (kept[-1] != 1 or min(kept[:-1], default=2) < 2 or kept != sorted(kept, reverse=True)):
         raise ValueError(f"rungs must keep fewer and fewer settings, the last one alone; got keep = {kept}.")
     return found or ONE_ROUND
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a whole number from 1 on."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def read_model(fields: dict[str, Any]) -> Model:
@@ -393,6 +404,10 @@ def check(d: Declaration) -> None:
     ):
         if value not in allowed:
             raise ValueError(f"{what} of {d.name} must be one of {', '.join(sorted(allowed))}; got {value!r}.")
+    numbers = [column.settings for column in d.columns]
+    numbers += [model.inside(label).settings for model in d.models for label in ("", *model.columns)]
+    if wrong := [number for number in numbers if number is not None and not is_count(number)]:
+        raise ValueError(f"settings of {d.name} must be whole numbers from 1 on; got {wrong[0]!r}.")
     if len(labels) < len(d.columns) or len(models) < len(d.models):
         raise ValueError(f"{d.name} must name each column and each model differently; got a name twice.")
     if d.metric == "error" and any(not 0 <= mean <= 1 for own in d.published.values() for mean, _ in own.values()):
