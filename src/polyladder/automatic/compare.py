@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from polyladder.automatic.budget import Deadline, fit_in_time
+from polyladder.automatic.budget import Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score
 from polyladder.automatic.metrics import judged
 from polyladder.automatic.polynomial_ridge import ALPHAS, PolynomialRidge
@@ -154,7 +154,7 @@ def scores(
             warnings.simplefilter("ignore")
             # One thread each: threads of boosting that wait for each other on a busy machine take minutes.
             with threadpool_limits(1, "openmp") if isinstance(model, Coded) else threadpool_limits():
-                rows = fit_in_time(model, *train, left)
+                rows = fit_in_time([model], RowsToFit(*train), left).rows
             seconds = time.perf_counter() - began
             score, held_out = judged(name, model, *test, seconds, task)
         if isinstance(model, Sampled | PolynomialRidge):

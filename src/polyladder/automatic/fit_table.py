@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from polyladder.automatic.budget import Deadline, fit_in_time
+from polyladder.automatic.budget import WORTH, Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score, make_card
 from polyladder.automatic.choose import SEARCH_ROWS, Choice, Task, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
-from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged
-from polyladder.automatic.selected import effort_for, selection_json
+from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged, row_losses
+from polyladder.automatic.selected import selection_json
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
@@ -34,8 +34,19 @@ if TYPE_CHECKING:
 CHOOSING = 8.0
 """Seconds for choosing settings where the whole run has no budget."""
 
-SHARES = {"choosing": 0.3, "ladder": 0.6, "rivals": 0.75}
-"""The shares of a budget after which choosing, the first fit and the rivals are over; the rest is for the last fit."""
+SHARES = {"choosing": 0.2, "ladder": 0.4, "rivals": 0.5}
+"""The shares of a budget after which choosing, the first fit and the rivals are over. The rest is for the last fit: it
+takes as long as the first."""
+
+EFFORTS = ("low", "default", "high")
+"""Of a selection within a budget, one after another while there is time."""
+
+WORSE, ROUNDING = 1.2, 1e-12
+"""The last fit is dropped if its loss on rows that were held out from the first is this many times as high: it has seen
+them. Losses that differ by the second number, times the target's variance, are equal."""
+
+SURE, FEWEST_HELD = 2.0, 10
+"""That must be more than chance: by so many standard errors, on so many rows at least."""
 
 Listener = Callable[[str], None]
 
@@ -83,8 +94,8 @@ def fit_table(
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
     seconds : float, default=None
-        For the whole run, other models included: what is slow gets fewer rows. 0 and the default bound nothing;
-        below 15 the effort of the selection is low, from 60 on it is high.
+        For the whole run, other models included. A selection begins with a low effort and few rows, and takes all rows,
+        then the default effort, then the highest, while there is time. 0 and the default bound nothing.
     compare : bool, default=True
         Whether other models are fitted as well.
     balance : bool, default=False
@@ -203,30 +214,29 @@ def fit_training_table(
         say(note)
     inputs = count_inputs(X)
     (train, answers), unseen = held
-    choice, effort = None, effort_for(seconds)
+    choice = None
     if bayesian or solver == "adam":
         limit = CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0
         options: dict[str, Any] = {"inputs": inputs, "solver": solver, "seconds": limit, "random_state": seed}
         choice = chosen_in_time(train, answers, task, deadline, step, options)
 
-    def estimator_to_fit() -> Any:
+    def estimator_to_fit(effort: str) -> Any:
         if choice is not None:
             return chosen_estimator(task, choice, bayesian)
         kind = LPNNRegressor if task == "regression" else LPNNClassifier
         return kind(missing="impute", effort=effort, random_state=seed)  # type: ignore[arg-type]
 
-    if choice is None and effort == "low":
-        notes.append(f"{seconds:g} seconds leave time for a short selection alone: fewer candidates were tried.")
-        say(notes[-1])
+    efforts = EFFORTS if choice is None and seconds else ("default",)
     name = "Bayesian ladder" if bayesian else "ladder"
     step(f"fitting {name}")
-    estimator = estimator_to_fit()
-    started = clock.monotonic()
-    rows = fit_in_time(
-        estimator, train, answers, deadline.left(SHARES["ladder"]), seed, weights(answers, task, balance)
-    )
-    took = clock.monotonic() - started
-    first = judged(name, estimator, *unseen, took, task)
+    models = [estimator_to_fit(effort) for effort in efforts]
+    given = RowsToFit(train, answers, weights(answers, task, balance), seed)
+    fitted = fit_in_time(models, given, deadline.left(SHARES["ladder"]))
+    estimator, rows, effort = fitted.model, fitted.rows, efforts[fitted.level]
+    if effort == "low":
+        notes.append(f"{seconds:g} seconds leave time for a short selection alone: fewer candidates were tried.")
+        say(notes[-1])
+    first = judged(name, estimator, *unseen, fitted.seconds, task)
     if rows < len(answers):
         first[0]["rows"] = rows
     rivals = baselines(inputs, task) if compare else {}
@@ -236,23 +246,50 @@ def fit_training_table(
         notes.append("There was no time left for " + ", ".join(list(rivals)[len(others) :]) + ".")
         say(notes[-1])
     # The rows of another file stay unseen, and then the model is that which was judged.
-    again = test is None and rows == len(answers) and deadline.left() > 1.2 * took
-    if again:
-        step(f"fitting {name} to all {len(y):,} rows")
-        estimator = estimator_to_fit()
-        fit_in_time(estimator, X, y, math.inf, seed, weights(y, task, balance))
-        rows = len(y)
-    elif test is None:
-        notes.append(
-            f"There was no time to fit it once more to all rows: the model was fitted to {rows:,} of {len(y):,}."
-        )
-        say(notes[-1])
+    if test is None:
+        most = min(len(y), fitted.affordable(deadline.left()))
+        if most == len(y) or most > WORTH * rows:
+            step(f"fitting {name} to {'all ' if most == len(y) else ''}{most:,} rows")
+            again = RowsToFit(X, y, weights(y, task, balance), seed).fit(estimator_to_fit(effort), most)
+            known = None if task == "regression" else (estimator.classes_, again.model.classes_)
+            broken = got_worse(first[1], judged(name, again.model, *unseen, again.seconds, task)[1], known)
+            if broken:
+                notes.append(broken)
+                say(broken)
+            else:
+                estimator, rows = again.model, most
+        if most < len(y):
+            notes.append(f"There was no time for all rows: the model was fitted to {rows:,} of {len(y):,}.")
+            say(notes[-1])
     step("describing the model")
     scored = [first, *others]
     words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
     with limited(1):
         estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
+
+
+def got_worse(first: HeldOut, again: HeldOut, known: tuple[NDArray[Any], NDArray[Any]] | None) -> str:
+    """A sentence where the last fit predicts the held-out rows worse, by more than chance; else empty.
+
+    Args:
+        first, again: what the two fits say of the rows held out from the first.
+        known: the classes of the two; None for numbers.
+    """
+    own, new = (None, None) if known is None else known
+    loss, other = row_losses(first, own), row_losses(again, new)
+    more, (before, after) = other - loss, (float(each.mean()) for each in (loss, other))
+    rounding = ROUNDING * (float(np.var(first["observed"])) if known is None else 1.0)
+    by_chance = len(loss) < FEWEST_HELD or more.mean() <= SURE * more.std() / math.sqrt(len(loss))
+    if by_chance or after <= WORSE * before + rounding:
+        return ""
+    words = f"RMSE {after**0.5:.4g} instead of {before**0.5:.4g}"
+    if known is not None:
+        words = f"log loss {after:.4g} instead of {before:.4g}"
+    return (
+        f"Fitted once more, to all rows, the model was worse on the held-out rows ({words}), so the fit to the other "
+        "rows was kept."
+    )
 
 
 class OutOfTimeError(Exception):

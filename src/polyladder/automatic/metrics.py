@@ -36,6 +36,23 @@ def judged(name: str, model: Any, X: Any, y: NDArray[Any], seconds: float, task:
     )
 
 
+def row_losses(held_out: HeldOut, classes: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Squared error of each row, or its log loss. Shape (n,).
+
+    Args:
+        held_out: what was observed and predicted.
+        classes: in the order of the probabilities; None for numbers.
+    """
+    if classes is None:
+        return np.square(np.subtract(held_out["predicted"], held_out["observed"]))
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    given = [
+        p[place[label]] if label in place else 0.0
+        for label, p in zip(held_out["observed"], held_out["probability"], strict=True)
+    ]
+    return np.asarray(-np.log(np.maximum(given, np.finfo(float).eps)))
+
+
 def class_scores(y: NDArray[Any], probability: NDArray[Any], classes: NDArray[Any]) -> dict[str, float]:
     """Error, log loss, area under the ROC curve, average precision and F1.
 

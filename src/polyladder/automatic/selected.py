@@ -6,19 +6,6 @@ from typing import Any
 
 from polyladder.estimators.selection.found import Selection
 
-LONG = 60.0
-"""Seconds from which on the effort of a selection is high."""
-
-SHORT = 15.0
-"""Seconds below which it is low."""
-
-
-def effort_for(seconds: float | None) -> str:
-    """The effort that fits a budget of seconds for the whole run; 0 and None are no budget."""
-    if not seconds:
-        return "default"
-    return "high" if seconds >= LONG else "low" if seconds < SHORT else "default"
-
 
 def selection_json(selection: Selection) -> dict[str, Any]:
     """A selection as plain JSON for a card.

@@ -67,8 +67,8 @@ def fit(
         float | None,
         typer.Option(
             min=0,
-            help="Seconds for the whole run, other models included: what is slow gets fewer rows, below 15 the "
-            "selection tries less, from 60 on more. By default all of it takes what it needs.",
+            help="Seconds for the whole run, other models included: fits get more rows, then more effort, while there "
+            "is time. By default all rows are taken with the default effort.",
             show_default=False,
         ),
     ] = None,

@@ -22,6 +22,7 @@ from polyladder.estimators.selection.distinct import distinct_rows
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
+from polyladder.estimators.selection.kept import check_kept
 from polyladder.estimators.selection.kernel_blocks import Options
 from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
 from polyladder.estimators.selection.parts import sharing
@@ -212,6 +213,7 @@ class LadderEstimator(EnsembleEstimator):
         self.order_ = self.polynomial_.order
         self.support_ = support(self.members_, chosen.rows, None)
         self.selection_: Selection = chosen.selection
+        check_kept(self.target_.guarded(mean_of(self.members_)(chosen.compared.z)), chosen.compared, chosen.selection)
 
     def _learn_more(self, prepared: Prepared) -> None:
         """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""

@@ -49,14 +49,16 @@ class NumberTarget:
         y = torch.tensor(values.reshape(len(values), -1))
         used = y if weight is None else y[weight > 0]
         share = torch.full((len(y),), 1 / len(y), dtype=y.dtype) if weight is None else weight / weight.sum()
-        mean = share @ y
+        low, high = used.amin(0), used.amax(0)
+        # The mean of equal numbers may differ from them in the last digit, which would then be all that varies.
+        mean = torch.where(high > low, share @ y, low)
         scale = (share @ (y - mean).square()).sqrt()
-        tiny = (scale < 1 / LARGEST) & (used.amax(0) > used.amin(0))
+        tiny = (scale < 1 / LARGEST) & (high > low)
         if bool(tiny.any()):
-            spread = (used.amax(0) - used.amin(0))[tiny][0].item()
+            spread = (high - low)[tiny][0].item()
             raise ValueError(f"y must vary by more than {1 / LARGEST:g}; got {spread:g}. Multiply it by a constant.")
         scale = torch.where(scale > 0, scale, torch.ones_like(scale))
-        return cls(mean, scale, used.amin(0), used.amax(0), values.ndim == 1)
+        return cls(mean, scale, low, high, values.ndim == 1)
 
     @property
     def outputs(self) -> int:
@@ -73,6 +75,11 @@ class NumberTarget:
         """The range that guarded predictions are held to. Shapes (m,)."""
         margin = self.margin * (self.high - self.low)
         return self.low - margin, self.high + margin
+
+    def guarded(self, outputs: Tensor) -> Tensor:
+        """Standardized outputs (..., m), held to the range of guarded predictions."""
+        low, high = self.guard_range
+        return outputs.clamp((low - self.mean) / self.scale, (high - self.mean) / self.scale)
 
     def encode(self, values: Array) -> Tensor:
         """The target as models are fitted to it. Shape (n, m), float64."""
@@ -146,6 +153,10 @@ class ClassTarget:
         return ladder
 
     def in_own_units(self, outputs: Tensor) -> Tensor:
+        """Scores as they are."""
+        return outputs
+
+    def guarded(self, outputs: Tensor) -> Tensor:
         """Scores as they are."""
         return outputs
 

@@ -46,6 +46,21 @@ def test_a_line_that_does_as_well_is_taken_alone() -> None:
     np.testing.assert_array_equal(simplest(problem(), apart, np.array([0.5, 0.5])), [0.5, 0.5])
 
 
+def test_a_clear_line_of_few_rows_is_not_taken_for_chance() -> None:
+    """One row far out makes the standard error of the gain as large as the gain itself."""
+    y = np.r_[0.1 * RNG.normal(size=(11, 1)), [[9.0]]]
+    few = Problem(y, None, np.ones(12), np.arange(12), np.arange(12) % 3, 3)
+    line = trial("linear", y + 0.02 * RNG.normal(size=y.shape))
+    assert not better(row_losses(few, [line], np.ones(1)), row_losses(few, [line], np.zeros(1)), np.ones(12))
+    assert simplest(few, [line], np.ones(1))[0] == pytest.approx(1, abs=0.01)
+
+
+def test_what_beats_an_exact_line_in_the_last_digits_does_not_count() -> None:
+    line = Y * (1 + 1e-13)
+    trials = [trial("linear", line), trial("kernel", Y.copy())]
+    np.testing.assert_allclose(simplest(problem(), trials, np.array([0.0, 1.0])), [1.0, 0.0], atol=1e-9)
+
+
 def test_what_is_no_better_than_the_mean_is_the_mean() -> None:
     trials = [trial("linear", RNG.normal(size=Y.shape)), trial("kernel", RNG.normal(size=Y.shape))]
     assert not simplest(problem(), trials, np.array([0.1, 0.1])).any()

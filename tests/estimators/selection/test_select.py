@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import log_loss
 
 from polyladder import LPNNClassifier, LPNNRegressor, load
-from polyladder.estimators.selection.select import neighbors
+from polyladder.estimators.selection.select import SCALING_ROWS, neighbors
 
 RNG = np.random.default_rng(9)
 
@@ -26,6 +26,45 @@ def test_a_line_stays_a_line() -> None:
     model = LPNNRegressor(effort="low", random_state=0).fit(X, X @ [1.0, -2.0, 0.5] + 0.3 * RNG.normal(size=60))
     inside = RNG.uniform(-1, 1, size=(300, 3))
     np.testing.assert_allclose(model.predict(inside), inside @ [1.0, -2.0, 0.5], atol=0.5)
+
+
+@pytest.mark.parametrize("rows", [60, 500])
+@pytest.mark.parametrize("value", [7.25, 0.1])
+def test_a_constant_is_a_constant(rows: int, value: float) -> None:
+    model = LPNNRegressor(effort="low", random_state=0).fit(RNG.normal(size=(rows, 3)), np.full(rows, value))
+    np.testing.assert_array_equal(model.predict(RNG.normal(size=(5, 3))), value)
+    assert model.selection_.floor == "constant"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [0.0, 1e-4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_line_of_many_rows_is_found(noise: float, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.random((4500, 3))
+    y = 3 * X[:, 0] - 2 * X[:, 1] + 1 + noise * rng.normal(size=4500)
+    weight = rng.uniform(0.5, 2, 4500) if weighted else None
+    model = LPNNRegressor(random_state=0).fit(X, y, sample_weight=weight)
+    assert 1 - model.score(X, y) < 1e-12 + 2 * noise**2
+    assert model.selection_.error < 1e-12 + 2 * noise**2
+
+
+def test_columns_that_differ_in_their_last_digits_count() -> None:
+    rng = np.random.default_rng(0)
+    X = 1e5 * rng.random((400, 1)) + rng.normal(size=(400, 2))
+    model = LPNNRegressor(effort="low", random_state=0).fit(X[:300], X[:300, 0] - X[:300, 1])
+    assert model.score(X[300:], X[300:, 0] - X[300:, 1]) > 1 - 1e-6
+
+
+def test_few_rows_say_nothing_of_the_shape_of_a_column() -> None:
+    X = np.exp(RNG.normal(size=(SCALING_ROWS + 10, 2)))
+    y = np.log(X[:, 0])
+    kinds = [
+        {c.features for c in LPNNRegressor(effort="low", random_state=0).fit(X[:n], y[:n]).selection_.candidates}
+        for n in (SCALING_ROWS - 1, SCALING_ROWS + 10)
+    ]
+    assert "yeo-johnson" not in kinds[0]
+    assert "yeo-johnson" in kinds[1]
 
 
 def test_a_smooth_function_is_found_from_few_rows() -> None:

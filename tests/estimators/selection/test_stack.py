@@ -25,6 +25,20 @@ def test_where_nothing_helps_the_mean_is_left() -> None:
     np.testing.assert_array_equal(stack_numbers([-y, np.zeros_like(y)], y, np.ones(50)), [0, 0])
 
 
+def test_many_models_that_predict_alike_are_not_all_dropped() -> None:
+    y = RNG.normal(size=(300, 1))
+    models = [y + 1e-6 * RNG.normal(size=y.shape) for _ in range(13)]
+    found = stack_numbers(models, y, np.ones(300), 0.1)
+    assert found.sum() == pytest.approx(1)
+    assert (found[found > 0] >= 0.1).all()
+
+
+def test_an_exact_model_keeps_its_whole_weight() -> None:
+    y = RNG.normal(size=(100, 1))
+    np.testing.assert_allclose(stack_numbers([y], y, np.ones(100)), [1.0], rtol=1e-14)
+    np.testing.assert_array_equal(stack_numbers([np.zeros_like(y)], y, np.ones(100)), [0.0])
+
+
 @pytest.mark.parametrize("classes", [2, 3])
 def test_classes_are_stacked_by_log_loss(classes: int) -> None:
     labels = RNG.integers(0, classes, size=120)

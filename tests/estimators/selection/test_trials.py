@@ -6,6 +6,7 @@ import torch
 
 from polyladder.estimators.selection.select import summed
 from polyladder.estimators.selection.trials import (
+    LINEAR_RIDGES,
     Block,
     Problem,
     constant,
@@ -42,7 +43,7 @@ def outputs(trial) -> np.ndarray:
 
 def test_a_kernel_finds_a_product_that_a_line_does_not() -> None:
     kernel, fit = kernel_numbers(problem(), block(), 2)
-    line = linear_numbers(problem(), X, "standard")
+    line, _ = linear_numbers(problem(), X, "standard")
     assert fit.error < 0.05 < 0.5 < ((line.left_out - Y) ** 2).mean()
     assert ((kernel.left_out - Y) ** 2).mean() == pytest.approx(fit.error)
     assert ((outputs(kernel) - Y) ** 2).mean() < fit.error
@@ -52,12 +53,24 @@ def test_what_is_solved_on_some_rows_is_solved_again_on_all() -> None:
     some = problem(rows=20)
     kept = block(20)
     trial, fit = kernel_numbers(some, kept, 2)
-    again = solved_on_all(some, trial)
+    again = solved_on_all(some, trial, X)
     factor = kept.directions.factor(2)
     phi = kept.directions.features(kept.directions.along(X), 2, factor)
     expected = ridge_regression(phi, Y, np.ones(60), [fit.ridge])
     np.testing.assert_allclose(outputs(again), phi @ expected.coefficients + expected.offset, atol=1e-6)
-    assert solved_on_all(problem(), trial) is trial
+    assert solved_on_all(problem(), trial, X) is trial
+    line, fit = linear_numbers(some, X, "standard")
+    expected = ridge_regression(X, Y, np.ones(60), [fit.ridge])
+    found = outputs(solved_on_all(some, line, X))
+    np.testing.assert_allclose(found, X @ expected.coefficients + expected.offset, atol=1e-9)
+    assert np.abs(found - outputs(line)).max() > 1e-3
+
+
+def test_an_exact_line_is_exact_and_small_ridges_need_rows() -> None:
+    exact = Problem(X @ [[1.0], [2.0], [-1.0]], None, np.ones(60), np.arange(60), np.arange(60) % 3, 3)
+    assert linear_numbers(exact, X, "standard")[1].error < 1e-25
+    wide = RNG.normal(size=(60, 40))
+    assert linear_numbers(problem(), wide, "standard")[0].ridge >= min(LINEAR_RIDGES)
 
 
 def test_classes_have_one_trial_for_each_ridge() -> None:

@@ -26,9 +26,20 @@ ALONE = 0.75
 SURE = 1.5
 """A sum must beat a constant and a line by this many standard errors of the difference ..."""
 
+NEGLIGIBLE = 1e-12
+"""... and by more than this, which may be rounding: where a line is exact, what beats it does so in the last digits."""
+
+CLEAR = 0.5
+"""A sum with less than this part of a constant's loss beats it whatever the standard errors are: of few rows they say
+little, and a clear line must not be taken for chance."""
+
+FEW = 5.0
+"""Where numbers are predicted from few rows, a line is beaten by as many more standard errors as this number divided by
+the rows, relatively."""
+
 CAUTION = 30
-"""... and by as many times more as this number divided by the rows, plus one, where it predicts classes: few rows of
-noise can look certain, and log loss has no bound."""
+"""Where classes are predicted, the standard errors are multiplied by one plus this number divided by the rows: few rows
+of noise can look certain, and log loss has no bound."""
 
 
 def judged(
@@ -107,12 +118,16 @@ def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array
     none, line = np.zeros_like(weights), np.zeros_like(weights)
     none[[i for i in plain if trials[i].model == "constant"]] = 1.0
     line[plain] = stack(problem, [trials[i] for i in plain], np.zeros(len(plain)))
-    losses = row_losses(problem, trials, weights)
-    sure = SURE if problem.classes is None else SURE * (1 + CAUTION / len(losses))
-    for simple in (none, line):
-        if not better(losses, row_losses(problem, trials, simple), chosen_weight(problem), sure):
-            return simple
-    return weights
+    share = chosen_weight(problem) / chosen_weight(problem).sum()
+    mean, straight, losses = (row_losses(problem, trials, each) for each in (none, line, weights))
+
+    def beats_mean(loss: Array, sure: float) -> bool:
+        return better(loss, mean, share, sure) or bool(share @ loss < CLEAR * (share @ mean))
+
+    sure = SURE * (1 + (FEW if problem.classes is None else CAUTION) / len(share))
+    if beats_mean(losses, sure) and better(losses, straight, share, sure):
+        return weights
+    return line if beats_mean(straight, SURE) else none
 
 
 def row_losses(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array:
@@ -127,7 +142,7 @@ def better(loss: Array, simple: Array, weight: Array, sure: float = SURE) -> boo
     """Whether losses of rows (n,) are lower than those of a simpler model by more than so many standard errors."""
     gain, share = simple - loss, weight / weight.sum()
     mean = share @ gain
-    return bool(mean > sure * np.sqrt((share**2) @ (gain - mean) ** 2))
+    return bool(mean > max(NEGLIGIBLE, sure * np.sqrt((share**2) @ (gain - mean) ** 2)))
 
 
 def chosen_weight(problem: Problem) -> Array:

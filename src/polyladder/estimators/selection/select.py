@@ -65,6 +65,9 @@ SMOOTH = 0.1
 REFINED_ROWS = 450
 """... if there are no more than this many: the cost grows with their cube."""
 
+SCALING_ROWS = 60
+"""Rows from which on a second scaling of columns is tried: fewer say nothing of the shape of a column."""
+
 HIGH, HIGHEST = 6, 10
 """From the first degree on, or where ramps are better than any, the second is tried."""
 
@@ -79,6 +82,7 @@ class Chosen:
         members: ladders whose mean it is, in standardized units.
         polynomial: that mean as one ladder, no wider than it must be.
         rows: different rows, transformed.
+        compared: those of them that candidates were compared on.
         selection: how it was chosen.
     """
 
@@ -87,6 +91,7 @@ class Chosen:
     members: LadderPolynomial
     polynomial: LadderPolynomial
     rows: Rows
+    compared: Rows
     selection: Selection
 
 
@@ -102,7 +107,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     """
     rng = np.random.default_rng(options.seed)
     problem = make_problem(values, weight, target, options.effort, rng)
-    features, smooth, smooth_steps = scaled_kernels(table, problem, options, rng)
+    features, smooth, line, smooth_steps = scaled_candidates(table, problem, options, rng)
     tried = [trial for trial, _ in smooth_steps]
     blocks = [(features, smooth, smooth_steps)]
     readers = [plain_reader(smooth)]
@@ -118,7 +123,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         kernels = [step for _, _, steps in blocks for step in steps]
         tried += refined(problem, smooth, kernels, options, rng)
         tried += try_ladders(problem, readers, min(fit.error for _, fit in kernels), options)
-        trials = [linear_numbers(problem, smooth.x, features.kind), *tried]
+        trials = [line, *tried]
         trials.append(kernel_numbers(problem, alike, alike.scales.degree, LINEAR_RIDGES)[0])
     else:
         trials = [constant(problem, features.kind)]
@@ -131,17 +136,17 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         # A line cannot explode.
         features = fitted_features(table, problem, features.kind, options, 1.0)
     for i in np.flatnonzero(weights):
-        trials[i] = solved_on_all(problem, trials[i])
+        trials[i] = solved_on_all(problem, trials[i], smooth.x)
         if trials[i].ladder is not None and len(problem.chosen) <= FINE_ROWS:
             reader = next(each for each in readers if each.features == trials[i].features)
             trials[i] = finished_ladders(compared, reader, trials[i], options.ladders)
     return finished(table, values, features, target, compared, trials, weights)
 
 
-def scaled_kernels(
+def scaled_candidates(
     table: Table, problem: Problem, options: Options, rng: np.random.Generator
-) -> tuple[Features, Block, list[tuple[Trial, RidgeFit]]]:
-    """Kernels of all degrees over the better scaling.
+) -> tuple[Features, Block, Trial, list[tuple[Trial, RidgeFit]]]:
+    """A line and kernels of all degrees over the scaling of the best of them.
 
     On many rows that is found at the best degree of the first one, and of the second only its neighbors are solved too.
     """
@@ -151,17 +156,18 @@ def scaled_kernels(
 
     degrees = options.effort.degrees
     features, block = smooth_block(table, problem, options.kinds[0], options, rng)
-    tried = steps(block, degrees)
-    for kind in options.kinds[1:]:
+    line, tried = linear_numbers(problem, block.x, features.kind), steps(block, degrees)
+    for kind in options.kinds[1:] if len(problem.chosen) >= SCALING_ROWS else ():
         trial, fit = min(tried, key=lambda step: step[1].error)
         others, other = smooth_block(table, problem, kind, options, rng)
         few = len(problem.chosen) <= FINE_ROWS
         first, near = (degrees, degrees) if few else ((trial.order,), neighbors(degrees, trial.order))
-        again = steps(other, first)
-        if min(step[1].error for step in again) < fit.error:
+        again, other_line = steps(other, first), linear_numbers(problem, other.x, kind)
+        if min(step[1].error for step in (*again, other_line)) < min(fit.error, line[1].error):
             rest = steps(other, [degree for degree in near if degree not in first])
-            features, block, tried = others, other, sorted(again + rest, key=lambda step: step[0].order)
-    return features, block, tried
+            features, block, line = others, other, other_line
+            tried = sorted(again + rest, key=lambda step: step[0].order)
+    return features, block, line[0], tried
 
 
 def neighbors(degrees: Sequence[int], degree: int) -> Sequence[int]:
@@ -259,7 +265,7 @@ def finished(
     if isinstance(target, NumberTarget):
         # A line cannot explode.
         lines = all(t.order <= 1 for t, _ in used)
-        wide = 1.0 if lines else min(1.0, EXACT / error(total)) * min(1.0, RANGE_ROWS / len(problem.y))
+        wide = 1.0 if lines else EXACT / max(EXACT, error(total)) * min(1.0, RANGE_ROWS / len(problem.y))
         target = replace(target, margin=max(target.margin, wide))
     candidates = [
         Candidate(t.model, t.features, t.order, error(t.left_out), float(w))
@@ -273,7 +279,8 @@ def finished(
     parts = summed(used, z.shape[1], problem.y.shape[1])
     whole = widen([times(part, len(parts)) for part in parts])
     rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
-    return Chosen(features, target, as_members(parts), whole, rows, selection)
+    compared = rows.take(torch.from_numpy(problem.chosen))
+    return Chosen(features, target, as_members(parts), whole, rows, compared, selection)
 
 
 def as_tensor(values: Array) -> Tensor:

@@ -11,7 +11,7 @@ from scipy.special import expit, log_softmax, softmax
 from polyladder.training.kernels.relevance import Array
 
 LEAST, LEAST_OF_MANY = 0.02, 0.1
-"""Weights below this are set to zero, and the others found anew: the second number where there are many rows, on all of
+"""A weight below this is set to zero, and the others are found anew. The second number is that of many rows, on all of
 which what counts is solved once more."""
 
 SMOOTHING = 0.002
@@ -43,21 +43,20 @@ def stack_numbers(
         # What scatters is independent of all others, so it counts on the diagonal alone.
         values, vectors = np.linalg.eigh(gram - np.diag(excess * weight.sum() * y.shape[1]))
         gram = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    gram[np.diag_indices_from(gram)] += 1e-10 * max(np.trace(gram), np.finfo(float).tiny)
-    factor = np.linalg.cholesky(gram).T
+    firm = gram + 1e-10 * max(np.trace(gram), np.finfo(float).tiny) * np.eye(len(gram))
+    factor = np.linalg.cholesky(firm).T
     goal = np.linalg.solve(factor.T, moment)
     kept = np.arange(len(left_out))
-    while True:
-        found = nnls(factor[:, kept], goal)[0]
-        if (found >= least).all() or not len(kept):
-            break
-        kept = kept[found >= least]
-        if not len(kept):
-            found = np.empty(0)
-            break
+    found = nnls(factor, goal)[0]
+    # One by one: of many models that predict alike each has a small weight, and together they are the whole sum.
+    while len(kept) and found.min() < least:
+        kept = np.delete(kept, found.argmin())
+        found = nnls(factor[:, kept], goal)[0] if len(kept) else np.empty(0)
     weights = np.zeros(len(left_out))
     weights[kept] = found
-    return weights
+    # What made the matrix firm has made the sum shorter by a trace, which exact models do not bear.
+    size = weights @ gram @ weights
+    return weights * (weights @ moment / size) if size > 0 else weights
 
 
 def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array, price: Array) -> Array:

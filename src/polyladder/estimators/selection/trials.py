@@ -20,6 +20,10 @@ RIDGES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 LINEAR_RIDGES = tuple(float(r) for r in np.logspace(-3, 5, 13))
 
+EXACT_RIDGES = (1e-12, 1e-9, 1e-6)
+"""Ridge weights of a line that has more than twice as many rows as columns: they leave an exact line exact, and let
+columns count that differ from others in their last digits alone."""
+
 CHUNK = 20_000
 """Rows whose features are held at once."""
 
@@ -85,7 +89,7 @@ class Trial:
         offset: shape (m,).
         columns: of a linear model or a ladder: the positions of its inputs.
         ladder: those of all folds, of a ladder. Batch shape (ladders,).
-        ridge: of a kernel.
+        ridge: of a kernel or a linear model.
         excess: mean square by which ``left_out`` scatters more than the final model: it is the mean of fewer ladders.
     """
 
@@ -119,17 +123,26 @@ def kernel_numbers(
     return trial, fit
 
 
-def solved_on_all(problem: Problem, trial: Trial) -> Trial:
-    """The trial with the kernel's coefficients on all rows, where it was compared on some; chunk by chunk."""
-    block = trial.block
-    if block is None or problem.classes is not None or len(problem.chosen) == len(problem.y):
+def solved_on_all(problem: Problem, trial: Trial, x: Array) -> Trial:
+    """The trial with the coefficients of a kernel or a line on all rows, where it was compared on some; chunk by chunk.
+
+    Args:
+        problem: of numbers; classes are left as they are.
+        trial: what was compared. Ladders are left as they are.
+        x: the inputs of a line. Shape (n, d).
+    """
+    every = len(problem.chosen) == len(problem.y)
+    if every or problem.classes is not None or trial.coefficients is None:
         return trial
-    factor = block.directions.factor(trial.order)
+    block = trial.block
+    factor = np.eye(x.shape[1]) if block is None else block.directions.factor(trial.order)
     m = len(factor) + 1
     gram, moment = np.zeros((m, m)), np.zeros((m, problem.y.shape[1]))
     for start in range(0, len(problem.y), CHUNK):
         part = slice(start, start + CHUNK)
-        phi = block.directions.features(block.directions.along(block.x[part]), trial.order, factor)
+        phi = x[part]
+        if block is not None:
+            phi = block.directions.features(block.directions.along(block.x[part]), trial.order, factor)
         phi = np.concatenate([phi, np.ones((len(phi), 1))], 1)
         weighted = phi * problem.weight[part, None]
         gram += weighted.T @ phi
@@ -174,11 +187,13 @@ def folds_of_classes(problem: Problem, phi: Array, ridges: Sequence[float]) -> l
     return found
 
 
-def linear_numbers(problem: Problem, x: Array, features: str) -> Trial:
+def linear_numbers(problem: Problem, x: Array, features: str) -> tuple[Trial, RidgeFit]:
     """A linear ridge regression on all inputs alike."""
-    fit = ridge_regression(x[problem.chosen], problem.y[problem.chosen], problem.weight[problem.chosen], LINEAR_RIDGES)
-    columns = np.arange(x.shape[1])
-    return Trial("linear", features, 1, fit.left_out, None, fit.coefficients, fit.offset, columns)
+    inputs, columns = x[problem.chosen], np.arange(x.shape[1])
+    ridges = LINEAR_RIDGES if len(inputs) <= 2 * len(columns) else (*EXACT_RIDGES, *LINEAR_RIDGES)
+    fit = ridge_regression(inputs, problem.y[problem.chosen], problem.weight[problem.chosen], ridges)
+    trial = Trial("linear", features, 1, fit.left_out, None, fit.coefficients, fit.offset, columns, ridge=fit.ridge)
+    return trial, fit
 
 
 def linear_classes(problem: Problem, x: Array, features: str, ridges: Sequence[float]) -> list[Trial]:

@@ -1,0 +1,49 @@
+"""The last look at a model that was chosen: as it is kept, it predicts the compared rows as well as was reported."""
+
+from __future__ import annotations
+
+import numpy as np
+from torch import Tensor
+
+from polyladder.estimators.rows import Rows
+from polyladder.estimators.selection.found import Selection
+from polyladder.estimators.selection.stack import log_loss
+from polyladder.training.kernels.relevance import Array
+
+TIMES, MORE = 2.0, 1e-8
+"""The error of the kept model may be this many times the reported one, plus the second number. It should be lower: the
+kept model has seen the rows that the reported error was found without."""
+
+
+def kept_error(outputs: Tensor, compared: Rows) -> float:
+    """The error of a model at the compared rows, in the measure of a selection.
+
+    Args:
+        outputs: of the kept model, in standardized units. Shape (n, m).
+        compared: the rows.
+    """
+    f, y = np.asarray(outputs), np.asarray(compared.y)
+    weight: Array = np.ones(len(y)) if compared.weight is None else np.asarray(compared.weight)
+    share = weight / weight.sum()
+    if compared.loss == "squared":
+        return float((share @ (f - y) ** 2).mean())
+    classes = np.eye(max(2, compared.outputs))[y]
+    return log_loss(f, classes[:, 1:] if compared.outputs == 1 else classes, share)
+
+
+def check_kept(outputs: Tensor, compared: Rows, selection: Selection) -> None:
+    """Refuse a model that does not predict the compared rows as well as its selection reports.
+
+    Args:
+        outputs: of the kept model, in standardized units. Shape (n, m).
+        compared: the rows that candidates were compared on.
+        selection: what is reported.
+    """
+    error = kept_error(outputs, compared)
+    if not error <= TIMES * selection.error + MORE:
+        raise RuntimeError(
+            f"The kept model must predict the {len(compared.y):,} compared rows about as well as was found without "
+            f"them, with a {selection.measure} of {selection.error:.4g}; it has {error:.4g}. This is a fault of "
+            "polyladder, which no table should cause: please report it, and give an order, such as order=4, to fit "
+            "without a selection."
+        )
