@@ -10,7 +10,7 @@ import pytest
 
 from polyladder import BayesianLPNNClassifier, BayesianLPNNRegressor, LPNNClassifier, LPNNRegressor, fit_table
 from polyladder.automatic.choose import Choice
-from polyladder.automatic.fit_table import chosen_estimator, frame_file, read_training_table
+from polyladder.automatic.fit_table import chosen_estimator, frame_file, got_worse, read_training_table
 from tests.cli.tables import shop, small_models, small_table, write, write_quoted
 
 __all__ = ["small_models"]
@@ -125,3 +125,43 @@ def test_without_time_the_first_model_is_kept(tmp_path: Path) -> None:
     assert [score["model"] for score in model.card_["scores"]] == ["ladder"]
     assert model.card_["selection"]["fitted"] == 102
     assert any("no time left for dummy" in note for note in model.card_["notes"])
+
+
+@pytest.mark.slow
+def test_a_last_fit_that_is_worse_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever may go wrong in it: here it is fitted to targets in another order."""
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 2))
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(y=X[:, 0] + X[:, 1])
+    right = LPNNRegressor.fit
+
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return right(self, X, y[::-1] if len(y) == 120 else y, sample_weight)
+
+    monkeypatch.setattr(LPNNRegressor, "fit", fit)
+    said: list[str] = []
+    model = fit_table(table, "y", compare=False, say=said.append)
+    assert any(s.startswith("Fitted once more, to all rows, the model was worse on the held-out rows") for s in said)
+    assert model.card_["selection"]["fitted"] == 102
+    assert model.score(table[["a", "b"]], table["y"]) > 0.999
+    assert said[-1] in model.card_["notes"]
+
+
+def test_only_a_fit_that_is_clearly_worse_is_dropped() -> None:
+    rng = np.random.default_rng(0)
+    y, noise = rng.normal(size=50), rng.normal(size=50)
+
+    def held(predicted: Any) -> Any:
+        return {"observed": y.tolist(), "predicted": predicted.tolist()}
+
+    good = held(y + 0.1 * noise)
+    assert got_worse(good, held(y + 0.1 * noise[::-1]), None) == ""
+    assert "RMSE 0.9" in got_worse(good, held(np.zeros(50)), None)
+    assert got_worse(held(y), held(y + 1e-8 * noise), None) == ""
+    few = [{name: cells[:5] for name, cells in each.items()} for each in (good, held(np.zeros(50)))]
+    assert got_worse(*few, None) == ""
+    labels = np.array(["a", "b"], dtype=object)
+    rows: Any = {"observed": ["a"] * 20, "predicted": ["a"] * 20}
+    sure, unsure = (rows | {"probability": [p] * 20} for p in ([0.9, 0.1], [0.5, 0.5]))
+    assert "log loss 0.6931 instead of 0.1054" in got_worse(sure, unsure, (labels, labels))
+    assert got_worse(unsure, sure, (labels, labels)) == ""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polyladder.automatic.metrics import balance_notes, class_scores, confusion
+from polyladder.automatic.metrics import balance_notes, class_scores, confusion, row_losses
 
 
 def pairs_in_order(score: np.ndarray, there: np.ndarray) -> float:
@@ -42,3 +42,12 @@ def test_confusion_and_rare_classes() -> None:
     assert balance_notes(np.array(["a"] * 30 + ["b"] * 5)) == ["Few rows of b (5): judge these classes with care."]
     assert balance_notes(np.array(["a"] * 5000 + ["b"] * 50))[0].startswith("Rare: b (1.0%).")
     assert balance_notes(np.array(["a"] * 50 + ["b"] * 50)) == []
+
+
+def test_losses_of_rows() -> None:
+    numbers = {"observed": [1.0, 2.0], "predicted": [0.0, 4.0]}
+    np.testing.assert_allclose(row_losses(numbers, None), [1.0, 4.0])
+    classes = {"observed": ["b", "new"], "predicted": ["a", "a"], "probability": [[0.8, 0.2], [0.5, 0.5]]}
+    found = row_losses(classes, np.array(["a", "b"], dtype=object))
+    assert found[0] == pytest.approx(-np.log(0.2))
+    assert found[1] > 30  # a class that the model does not know

@@ -2,12 +2,8 @@
 
 import json
 
-from polyladder.automatic.selected import effort_for, selection_json
+from polyladder.automatic.selected import selection_json
 from polyladder.estimators.selection.found import Candidate, Selection
-
-
-def test_budgets_become_efforts() -> None:
-    assert [effort_for(seconds) for seconds in (None, 0, 8, 20, 60)] == ["default", "default", "low", "default", "high"]
 
 
 def test_a_selection_is_plain_json() -> None:

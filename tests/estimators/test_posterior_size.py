@@ -89,6 +89,11 @@ def test_more_columns_than_the_rows_can_hold_are_said() -> None:
         BayesianLPNNRegressor(order=2, chains=1, warmup=1, draws=4, random_state=0).fit(X, X[:, 0])
 
 
+def test_blocks_too_wide_to_be_factorized_have_no_relevance() -> None:
+    assert not posterior_size(rows(50, 3000), 3, None, None).relevance
+    assert posterior_size(rows(50, 300), 3, None, None).relevance
+
+
 def test_what_is_asked_for_is_kept() -> None:
     assert posterior_size(rows(50, 20), 6, 7, False) == PosteriorSize(7, False)
 

@@ -63,8 +63,8 @@ class TimedFit:
 
     def affordable(self, seconds: float) -> int:
         """How many rows the same model can be fitted to in so many seconds, about."""
-        expected = SLOWER * self.seconds / self.rows
-        return int(min(seconds / expected, 1e18)) if expected > 0 else self.rows
+        expected = max(SLOWER * self.seconds / self.rows, 1e-9)
+        return int(min(seconds / expected, 1e18))
 
 
 @dataclass(frozen=True, eq=False)

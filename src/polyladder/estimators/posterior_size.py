@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from polyladder.estimators.cost import RATE
 from polyladder.estimators.rows import Rows
-from polyladder.training.solves.block_step import direct_operations
+from polyladder.training.solves.block_step import DIRECT_LIMIT, direct_operations
 
 WEIGHTS_PER_ROW = 2.2
 """With more, chains need hundreds of sweeps to forget their start, and intervals come out too narrow."""
@@ -78,7 +78,11 @@ def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | 
         and sweeps * draw_seconds(rows, order, k) <= MOST_SECONDS
     ]
     largest = max(fitting, default=NARROWEST)
-    return PosteriorSize(largest if width is None else width, largest < usual if relevance is None else relevance)
+    chosen = largest if width is None else width
+    if relevance is None:
+        # Blocks that are too wide to be factorized are drawn without.
+        relevance = largest < usual and chosen * (d + 1) <= DIRECT_LIMIT
+    return PosteriorSize(chosen, relevance)
 
 
 def usual_width(rows: Rows) -> int:

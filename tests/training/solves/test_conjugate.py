@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from polyladder.training.solves import blocks as blocks_module
+from polyladder.training.solves import conjugate
 from polyladder.training.solves.blocks import normal_equations
 from polyladder.training.solves.conjugate import PROBES, MatrixFreeRidge
 
@@ -26,8 +27,12 @@ def dense(g: torch.Tensor, h: torch.Tensor, r: torch.Tensor, w: torch.Tensor, al
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("outputs", [1, 3])
 @pytest.mark.parametrize("chunk", [1, 2**22])
-def test_equals_the_direct_solve(shared: bool, outputs: int, chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [4, 600])
+def test_equals_the_direct_solve(
+    shared: bool, outputs: int, chunk: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(blocks_module, "CHUNK_NUMBERS", chunk)
+    monkeypatch.setattr(conjugate, "EIGEN_LIMIT", most)
     g, h, r, w = problem(shared, outputs)
     alpha = torch.tensor([1e-3, 0.5], dtype=torch.float64)
     system = MatrixFreeRidge(g, h, w, w.sum(-1), alpha)

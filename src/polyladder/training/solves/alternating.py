@@ -22,6 +22,7 @@ from polyladder.training.solves.blocks import as_ladders, blocks_of
 from polyladder.training.solves.descent import DescentOptions, SolveHistory, descend
 from polyladder.training.solves.quadratic_bound import quadratic_bound
 from polyladder.training.solves.ridge import WARM_UP, Alpha
+from polyladder.training.solves.span import row_span, turned
 from polyladder.training.solves.sweep import Ladders
 
 RENEWAL = 2
@@ -82,7 +83,8 @@ def fit_alternating(
 
     A sweep solves the readout with its offset, then from the last layer to the first the gate (V, c) and the layer
     (W, b), then rescales the blocks against each other (`balance`). The offset alone is not penalized. All is computed
-    in float64, but large Gram matrices (``precision``).
+    in float64, but large Gram matrices (``precision``). Where inputs outnumber rows, it is computed in the span of the
+    rows, outside of which the ridge leaves nothing.
 
     Args:
         start: where to start; its readout does not matter. Any ``batch_shape``.
@@ -126,6 +128,9 @@ def fit_alternating(
     if not 1 <= relaxation < 2:
         raise ValueError(f"relaxation must be at least 1 and less than 2; got {relaxation}.")
     chosen, held_out = chosen_rows(rows, validation, sample_weight, len(x), start.batch_shape)
+    span = row_span(x)
+    if span is not None:
+        start, x = turned(start, span), x @ span
     found, fields = descend(
         Ladders(blocks_of(start, x, precision), relaxation, exact_sweeps),
         bound,
@@ -145,4 +150,4 @@ def fit_alternating(
         None if held_out is None else row_weights(held_out, sample_weight, x),
     )
     ladders = as_ladders(found).map(lambda t: t.reshape((*start.batch_shape, *t.shape[1:])))
-    return AlternatingFit(**fields, polynomial=ladders)
+    return AlternatingFit(**fields, polynomial=ladders if span is None else turned(ladders, span.mT))

@@ -16,6 +16,10 @@ MANY = 1000
 """... unless a block has this many weights: then one does."""
 
 
+EIGEN_LIMIT = 600
+"""Inputs up to which the preconditioner knows how they are correlated: the cost of that grows with their cube."""
+
+
 class MatrixFreeRidge:
     """The ridge regression of `polyladder.training.solves.blocks.normal_equations`, for blocks too large to form it.
 
@@ -38,13 +42,20 @@ class MatrixFreeRidge:
         for rows in self.row_chunks():
             part = g[..., rows]
             left += ((part * self.weight[..., rows].unsqueeze(1)) @ part.mT).sum(1)
-        right = (self.h * self.weight) @ self.h.mT
         left_values, self.left = torch.linalg.eigh(left / self.total)
-        right_values, self.right = torch.linalg.eigh(right / self.total)
+        right_values, self.right = self.right_spectrum()
         spectrum = left_values.clamp_min(0).unsqueeze(2) * right_values.clamp_min(0).unsqueeze(1)
         # A floor where there is no ridge: directions without any data must not be divided by zero.
         floor = (1e-14 * spectrum.amax((1, 2), keepdim=True)).clamp_min(1e-300)
         self.spectrum = spectrum + self.alpha + floor
+
+    def right_spectrum(self) -> tuple[Tensor, Tensor | None]:
+        """Eigenvalues (., q) and eigenvectors of mean(h h'); of many inputs its diagonal, and None."""
+        weighted = self.h * self.weight
+        if self.h.shape[1] > EIGEN_LIMIT:
+            return (weighted * self.h).sum(-1) / self.total.squeeze(-1), None
+        values, vectors = torch.linalg.eigh(weighted @ self.h.mT / self.total)
+        return values, vectors
 
     def row_chunks(self) -> Iterator[slice]:
         """Slices of the rows whose products with g stay small."""
@@ -68,7 +79,10 @@ class MatrixFreeRidge:
 
     def precondition(self, theta: Tensor) -> Tensor:
         """The inverse of the preconditioner times a block (B, k, q)."""
-        return self.left @ ((self.left.mT @ theta @ self.right) / self.spectrum) @ self.right.mT
+        turned = self.left.mT @ theta
+        if self.right is None:
+            return self.left @ (turned / self.spectrum)
+        return self.left @ ((turned @ self.right) / self.spectrum) @ self.right.mT
 
     def solve(self, right: Tensor, start: Tensor, tolerance: float = 1e-10, iterations: int = 1000) -> Tensor:
         """Conjugate gradients from a start: the quadratic falls in every step, so that an early end does no harm.

@@ -1,0 +1,35 @@
+"""Inputs that outnumber the rows: solved in the span of the rows, where the minimizer of a ridge regression lies."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+
+
+def row_span(x: Tensor) -> Tensor | None:
+    """Orthonormal directions (d, n) that rows x (n, d) lie in; None where there are no more inputs than rows."""
+    return torch.linalg.qr(x.mT).Q if x.shape[1] > len(x) else None
+
+
+def turned(ladder: LadderPolynomial, directions: Tensor) -> LadderPolynomial:
+    """The ladder of z whose value at z = x @ directions is that of ``ladder`` at x, for x in their span.
+
+    Norms of weights in the span stay as they are, and with them every ridge penalty. With the transposed directions it
+    is the way back, to a ladder whose weights have no part outside of the span.
+
+    Args:
+        ladder: over d inputs.
+        directions: orthonormal columns, or their transpose. Shape (d, r).
+    """
+    if not ladder.W:
+        return LadderPolynomial((), (), (), (), ladder.readout @ directions, ladder.offset)
+    return LadderPolynomial(
+        W=(ladder.W[0] @ directions, *ladder.W[1:]),
+        b=ladder.b,
+        V=tuple(V @ directions for V in ladder.V),
+        c=ladder.c,
+        readout=ladder.readout,
+        offset=ladder.offset,
+    )
