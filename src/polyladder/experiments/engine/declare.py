@@ -18,7 +18,7 @@ from polyladder.experiments.equations import PACKAGE, paper_file
 METRICS = {"rmse": "RMSE", "error": "error rate", "nll": "NLL", "log_loss": "log loss"}
 """What may be measured and how it is called. The lower, the better."""
 
-RUNNERS = ("network", "estimator", "activations", "sampling", "nesting", "bounds")
+RUNNERS = ("network", "estimator", "activations", "sampling", "nesting", "bounds", "norms")
 KINDS = ("table_", "figure_", "claim_", "learning_rates", "search_")
 """How the names of declarations of the paper begin, in the order in which they are listed."""
 SPLITS = ("published", "random", "drawn", "smooth", "masks")

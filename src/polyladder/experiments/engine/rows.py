@@ -119,6 +119,12 @@ def distribution(value: Any) -> bool:
     )
 
 
+def norms(value: Any) -> bool:
+    """Norms of weight matrices by their names, each positive."""
+    names = ("W", "V", "trained_W", "readout")
+    return isinstance(value, dict) and all(numbers(value.get(name)) and min(value[name]) > 0 for name in names)
+
+
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "value": (score, "a finite number or null"),
     "folds": (lambda value: listed(value, score), "a list of finite numbers or nulls"),
@@ -128,5 +134,6 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "seconds": (number, "a finite number"),
     "layers": (lambda value: listed(value, lambda layer: listed(layer, unit)), "units with their inputs and responses"),
     "distributions": (lambda value: listed(value, distribution), "distributions with their distances and histograms"),
+    "norms": (norms, "positive norms of weight matrices"),
 }
 """What the fields that are read must hold, and how to say so. Others are kept as they are."""
