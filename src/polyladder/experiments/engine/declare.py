@@ -170,6 +170,7 @@ class Declaration:
         published: (mean, deviation or None) by model and column.
         published_splits: over how many splits or runs the published deviations are.
         departures: from the paper.
+        lost_commits: that measured stored rows and are no longer in the repository; the page counts their rows.
         quick: what ``--quick`` changes; see `quick`.
     """
 
@@ -195,6 +196,7 @@ class Declaration:
     published: dict[str, dict[str, tuple[float, float | None]]]
     published_splits: int
     departures: tuple[Departure, ...]
+    lost_commits: tuple[str, ...]
     quick: Options
 
     def options(self, model: Model, column: Column) -> Options:
@@ -329,6 +331,7 @@ def checked(fields: dict[str, Any], name: str) -> Declaration:
             Departure(d["what"], d["why"], tuple(d.get("columns", ())), tuple(d.get("models", ())))
             for d in fields.get("departure", ())
         ),
+        lost_commits=tuple(fields.get("lost_commits", ())),
         quick=fields.get("quick", {}),
     )
     check(declaration)
