@@ -170,8 +170,8 @@ def lost_note(comparison: Comparison) -> str:
     commits = ", ".join(dict.fromkeys(row["commit"] for row in comparison.lost))
     lost, stored = f"{len(comparison.lost):,}", f"{comparison.stored:,}"
     return (
-        f"{lost} of the {stored} stored rows were measured by commits that are no longer in the repository ({commits}), "
-        f"so the code behind them cannot be looked at: {' and '.join(parts)}."
+        f"{lost} of the {stored} stored rows were measured by commits that are no longer in the repository "
+        f"({commits}), so the code behind them cannot be looked at: {' and '.join(parts)}."
     )
 
 
