@@ -23,6 +23,8 @@ from polyladder.experiments.engine.store import Store
 from polyladder.experiments.pages.claims import explosions, norm_of
 from polyladder.experiments.pages.render import number
 
+pytestmark = pytest.mark.slow
+
 PAGE = (Path(__file__).parents[3] / "docs" / "claims.md").read_text()
 DEPTHS = (1, 2, 3, 5, 10)
 TRAINED = ("neither", "dropout", "batch norm", "both")

@@ -109,6 +109,8 @@ def test_both_figures_have_their_picture():
         ("rivals", "five_models"),
         ("bayesian", "bayesian"),
         ("bayesian", "bayesian_rivals"),
+        ("choosing", "effort"),
+        ("choosing", "effort_classes"),
     ],
 )
 def test_the_tables_of_other_pages_are_what_the_store_gives(page, table):
