@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from polyladder.models.polynomial_kernel import PolynomialKernel as PolynomialKernel
     from polyladder.polynomial.absorb import absorb as absorb
     from polyladder.polynomial.ladder import LadderPolynomial as LadderPolynomial
+    from polyladder.polynomial.ladder import product_activation as product_activation
     from polyladder.polynomial.shallower import shallower as shallower
     from polyladder.polynomial.store import load as load
     from polyladder.polynomial.widen import widen as widen
@@ -154,6 +155,7 @@ _HOME = {
     "plot_residuals": "report.display",
     "plot_robustness": "report.robustness",
     "plot_trace": "report.display",
+    "product_activation": "polynomial.ladder",
     "random_start": "training.solves.alternating",
     "register_onnx_converters": "export.onnx_pipeline",
     "robustness_curve": "robustness.curve",

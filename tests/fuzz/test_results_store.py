@@ -1,5 +1,6 @@
 """A store of results that was damaged at random: undamaged rows all count, and the table is still shown."""
 
+import dataclasses
 import json
 import tempfile
 import warnings
@@ -21,6 +22,7 @@ from tests.fuzz import fuzz
 pytestmark = pytest.mark.slow
 
 NUMBERS = small()
+LOST = dataclasses.replace(NUMBERS, lost_commits=("abc",))
 SHARES = small(CLASSES.replace("splits = 3", "splits = 1"))
 
 
@@ -39,6 +41,14 @@ def figures():
     return {"layers": [[unit, unit]], "distributions": [each, each]}
 
 
+def claims():
+    """What claims keep."""
+    found = {f"{of}_{kind}": 1.0 for of in ("output", "gradient") for kind in ("found", "paper", "local")}
+    depth = {"layers": 1, "train": 1.0, "test": 2.0, "changed": 0.0}
+    norms = {"W": [1.0, 2.0], "V": [1.0, 2.0], "trained_W": [1.0, 2.0], "readout": [0.5]}
+    return {"depths": [depth], "bounds": found, "norms": norms, "column": "diabetes", "commit": "abc"}
+
+
 def content(d, extra):
     """The lines of a whole store."""
     rows = [row | extra if "value" in row else row for row in filled(d, lambda m, s: 0.1 * m + 0.01 * s).values()]
@@ -48,6 +58,7 @@ def content(d, extra):
 WHOLE = [
     (NUMBERS, content(NUMBERS, {"seconds": 1.0})),
     (NUMBERS, content(NUMBERS, figures())),
+    (LOST, content(LOST, claims())),
     (SHARES, content(SHARES, {"rows": 20, "wrong": packed(np.arange(20) % 3 == 0)})),
 ]
 

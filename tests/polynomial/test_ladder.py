@@ -1,7 +1,9 @@
+import itertools
+
 import pytest
 import torch
 
-from polyladder import LadderPolynomial, stack
+from polyladder import LadderPolynomial, product_activation, stack
 from tests.ladders import BATCH_SHAPES, random_ladder, rows
 from tests.oracles import ladder as oracle
 
@@ -108,3 +110,26 @@ def test_rows_that_do_not_fit_are_refused(x: torch.Tensor) -> None:
         random_ladder(batch_shape=(3,))(x)
     with pytest.raises(TypeError, match="got ndarray"):
         random_ladder()(x.numpy())  # type: ignore[arg-type]
+
+
+def test_the_product_activation_is_a_product_of_each_unit_with_its_gate() -> None:
+    """Against sums over single entries, with a batch of gates, shared and own rows, with and without intercepts."""
+    V, c, u = torch.randn(2, 4, 3), torch.randn(2, 4), torch.randn(2, 5, 4)
+    for x in (torch.randn(5, 3), torch.randn(2, 5, 3)):
+        for intercept in (None, c):
+            found = product_activation(u, V, x, intercept)
+            for b, n, k in itertools.product(range(2), range(5), range(4)):
+                row = x[n] if x.dim() == 2 else x[b, n]
+                gate = sum(float(V[b, k, j]) * float(row[j]) for j in range(3))
+                gate += 0.0 if intercept is None else float(c[b, k])
+                assert float(found[b, n, k]) == pytest.approx(float(u[b, n, k]) * gate, rel=1e-4, abs=1e-5)
+
+
+def test_the_product_activation_refuses_what_does_not_fit() -> None:
+    u, V, x = torch.zeros(5, 4), torch.zeros(4, 3), torch.zeros(5, 3)
+    with pytest.raises(ValueError, match=r"x must have shape \(n, 3\); got shape \(3,\)\."):
+        product_activation(u, V, x[0])
+    with pytest.raises(ValueError, match=r"u must have 5 rows of 4 units; got shape \(4,\)\."):
+        product_activation(u[0], V, x)
+    with pytest.raises(ValueError, match=r"u must have 5 rows of 4 units; got shape \(5, 2\)\."):
+        product_activation(u[:, :2], V, x)

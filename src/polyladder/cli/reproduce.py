@@ -171,6 +171,7 @@ def show_comparison(comparison: Comparison) -> None:
     from polyladder.experiments.pages.page import rows_with
     from polyladder.experiments.pages.render import (
         distribution_lines,
+        lost_note,
         measures,
         notes,
         terminal,
@@ -180,14 +181,15 @@ def show_comparison(comparison: Comparison) -> None:
     from polyladder.experiments.pages.searches import terminal_search
 
     d, console = comparison.declaration, Console()
+    lost = [note] if (note := lost_note(comparison)) else []
     if d.compare == "settings":
-        console.print(terminal_search(comparison), "\n")
+        console.print(terminal_search(comparison), *lost, "\n")
         return
     console.print(terminal(comparison))
     for label, texts in measures(comparison):
         console.print(terminal_table(d, label, "", texts))
     rows = rows_with(comparison, "distributions")
-    shown = [*(distribution_lines(rows) if rows else ()), *claim_lines(comparison), *verdicts(comparison)]
+    shown = [*(distribution_lines(rows) if rows else ()), *claim_lines(comparison), *verdicts(comparison), *lost]
     for line in shown:
         console.print(line, markup=False)
     for mark, departure in notes(d):

@@ -125,7 +125,7 @@ class LPNN(BatchedModule):
         h = columns
         for l in range(len(self.hidden)):
             gate = product(flat(self.V[l], 2), flat(self.c[l], 1) if self.gate_bias else None, columns)
-            h = product_activation(product(flat(self.W[l], 2), flat(self.b[l], 1), h), gate)
+            h = product(flat(self.W[l], 2), flat(self.b[l], 1), h) * gate
             if self.batch_norm:
                 h = self.norms[l](h)
             h = self.dropout(h)
@@ -143,14 +143,6 @@ class LPNN(BatchedModule):
 
 GATE = 0.5
 """Standard deviation of a gate's input-dependent part at the start, for standardized inputs."""
-
-
-def product_activation(u: Tensor, gate: Tensor) -> Tensor:
-    """The activation that makes a network a ladder: u * (V x + c), element by element, the gate already computed.
-
-    Implements: eq. (2).
-    """
-    return u * gate
 
 
 def flat(t: Tensor, trailing: int) -> Tensor:

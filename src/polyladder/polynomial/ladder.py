@@ -108,7 +108,7 @@ class LadderPolynomial:
         """h^0, ..., h^L at rows x. Shapes (n, d) as given, then (*batch_shape, n, k_l)."""
         states = [x]
         for W, b, V, c in self.layers():
-            states.append(affine(states[-1], W, b) * affine(x, V, c))
+            states.append(product_activation(affine(states[-1], W, b), V, x, c))
         return states
 
     def layers(self) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
@@ -186,6 +186,38 @@ class LadderPolynomial:
 def affine(h: Tensor, weight: Tensor, intercept: Tensor) -> Tensor:
     """Rows h (..., n, i), dense or CSR, times weight (*batch_shape, o, i), plus intercept (*batch_shape, o)."""
     return (times(h, weight) if is_sparse(h) else h @ weight.mT) + intercept.unsqueeze(-2)
+
+
+def product_activation(u: Tensor, V: Tensor, x: Tensor, c: Tensor | None = None) -> Tensor:
+    r"""The activation that makes a network a ladder: each unit is multiplied by a linear gate of the input.
+
+    Implements: eq. (2).
+
+    .. math:: \sigma_p(u; V, x) = u * (V x + c)
+
+    It raises the order of a polynomial u by one, and it is no function of u alone: rows with one u and different x
+    have different responses.
+
+    Args:
+        u: what goes in. Shape (*batch_shape, n, k).
+        V: gate weights. Shape (*batch_shape, k, d).
+        x: the network's input rows. Shape (n, d) or (*batch_shape, n, d).
+        c: gate intercepts; None for the paper's literal form, which has none. Shape (*batch_shape, k).
+
+    Returns:
+        The response. Shape (*batch_shape, n, k).
+
+    Example:
+        >>> u, V, x = torch.tensor([[3.0, 5.0]]), torch.eye(2), torch.tensor([[10.0, -1.0]])
+        >>> product_activation(u, V, x)
+        tensor([[30., -5.]])
+        >>> product_activation(u, V, x, c=torch.ones(2))
+        tensor([[33.,  0.]])
+    """
+    check_rows(x, V.shape[-1], V.shape[:-2])
+    if u.dim() < 2 or u.shape[-2:] != (x.shape[-2], V.shape[-2]):
+        raise ValueError(f"u must have {x.shape[-2]} rows of {V.shape[-2]} units; got shape {tuple(u.shape)}.")
+    return u * affine(x, V, V.new_zeros(V.shape[:-1]) if c is None else c)
 
 
 def combine(function: Callable[[list[Tensor]], Tensor], ladders: Sequence[LadderPolynomial]) -> LadderPolynomial:

@@ -17,8 +17,8 @@ from polyladder.experiments.engine.scores import packed
 from tests.experiments.small import TEXT, filled, small
 
 
-def cell(values, published=None, rows=None):
-    return Cell(dict(enumerate(values)), {}, len(values), rows or {}, published, 20)
+def cell(values, rows=None):
+    return Cell(dict(enumerate(values)), {}, len(values), rows or {}, None, 20)
 
 
 def classes(wrong):
@@ -96,13 +96,31 @@ def test_mean_and_deviation():
     assert math.isnan(cell([]).mean)
 
 
-def test_beside_the_paper():
-    values = [1.0, 3.0] * 10
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_better_and_worse_than_the_paper_need_the_same_distance(side):
+    values, word = [1.0, 3.0] * 10, {-1.0: "worse", 1.0: "better"}[side]
     error = math.sqrt(np.var(values, ddof=1) / 20 + 0.5**2 / 20)
-    assert beside_published(cell(values, (2.1, 0.5))) == "better"
-    assert beside_published(cell(values, (2.0 - 1.9 * error, 0.5))) == "as good"
-    assert beside_published(cell(values, (2.0 - 2.1 * error, 0.5))) == "worse"
-    assert beside_published(cell(values)) == ""
+    assert beside_published(cell(values), (2.0 + side * 1.9 * error, 0.5)) == "as good"
+    assert beside_published(cell(values), (2.0 + side * 2.1 * error, 0.5)) == word
+    # Without a published deviation only ours is known.
+    error = math.sqrt(np.var(values, ddof=1) / 20)
+    assert beside_published(cell(values), (2.0 + side * 1.9 * error, None)) == "as good"
+    assert beside_published(cell(values), (2.0 + side * 2.1 * error, None)) == word
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_shares_of_wrong_rows_beside_the_paper_are_judged_alike_on_both_sides(side):
+    ours = classes(np.arange(1000) < 100)
+    error = math.sqrt(2 * 0.1 * 0.9 / 1000)
+    assert beside_published(ours, (0.1 + side * 1.8 * error, None)) == "as good"
+    assert beside_published(ours, (0.1 + side * 2.3 * error, None)) == {-1.0: "worse", 1.0: "better"}[side]
+
+
+def test_what_cannot_be_judged_beside_the_paper_is_not():
+    assert beside_published(cell([1.0, 2.0]), None) == ""
+    assert beside_published(cell([]), (1.0, 0.1)) == ""
+    assert beside_published(cell([1.0]), (2.0, 0.1)) == ""
+    assert beside_published(cell([1.0, math.inf]), (2.0, 0.1)) == "worse"
 
 
 def test_a_table_is_gathered_from_the_settings_that_were_chosen():

@@ -9,7 +9,7 @@ from polyladder.experiments.runners.synthetic import DRAWN
 from tests.experiments.small import TEXT, small
 
 PAPER = ["table_1", "table_2", "table_3", "table_4", "table_5", "figure_1", "figure_2"]
-CLAIMS = ["claim_bounds", "claim_nesting", "claim_stability"]
+CLAIMS = ["claim_bounds", "claim_nesting", "claim_norms", "claim_stability"]
 SEARCHES = ["learning_rates", "search_covtype", "search_depth", "search_epochs", "search_length", "search_rates"]
 
 

@@ -1,11 +1,13 @@
 import json
 import re
+import subprocess
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from polyladder.experiments.engine.declare import declared, names, results_folder
 from polyladder.experiments.engine.scores import packed
 from polyladder.experiments.engine.store import Store, provenance
 
@@ -114,3 +116,26 @@ def test_provenance_names_the_versions():
 
     assert f"torch {torch.__version__}" in provenance()["versions"]
     assert json.dumps(provenance())
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def git(*arguments):
+    try:
+        done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+@pytest.mark.slow
+def test_every_row_was_measured_by_a_commit_of_this_repository_or_is_said_to_be_lost():
+    if git("rev-parse", "--is-shallow-repository") != "false":
+        pytest.skip("no whole git history: whether the commits of stored rows are in it was not checked")
+    history = {commit[:12] for commit in git("rev-list", "HEAD").split()}
+    benchmarks = sorted(str(path) for path in (ROOT / "benchmarks").glob("*.toml"))
+    for name in [*names(), *benchmarks]:
+        d = declared(name)
+        commits = {row["commit"][:12] for row in Store(results_folder(name)).rows(d.name).values()}
+        assert commits - history == set(d.lost_commits), f"{d.name}: lost_commits must name what git log lacks"

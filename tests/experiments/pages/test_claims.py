@@ -45,6 +45,16 @@ def test_bounds_are_shown_in_multiples_of_what_was_found():
 FOUND = {"found": 2.0, "paper": 20.0, "local": 3.0}
 
 
+def test_norms_are_geometric_means_over_layers_and_products_of_all():
+    d = small()
+    found = {"W": [2.0, 8.0], "V": [1.0, 4.0], "trained_W": [3.0, 3.0], "readout": [0.5]}
+    lines = claim_lines(compare(d, with_fields(d, norms=found)))
+    said = {tuple(line.split(" | ")[:2]): line.split(" | ")[2].strip(" |") for line in lines[5:]}
+    kinds = {"W, batch norm merged": "4", "W, as trained": "3", "V": "2", "readout, batch norm merged": "0.5"}
+    kinds["all merged, multiplied"] = "32"
+    assert said == {(f"| {kind}", model.name): value for kind, value in kinds.items() for model in d.models}
+
+
 def test_other_tables_have_no_claims():
     d = small()
     assert claim_lines(compare(d, filled(d))) == []

@@ -1,3 +1,4 @@
+import dataclasses
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -34,6 +35,16 @@ def test_the_markdown_page_has_every_section():
     page = markdown_page([compare(d, filled(d))])
     for text in ("## A small table", "95 % intervals:", "<sup>a</sup> Two epochs. It is a test."):
         assert text in page
+
+
+@pytest.mark.parametrize("kind", ["models", "settings"])
+def test_rows_of_lost_commits_are_named_beside_the_table(kind):
+    d = dataclasses.replace(small(), compare=kind, lost_commits=("abc",))
+    rows = {key: {"column": "diabetes", "model": "FM", "commit": "abc"} | row for key, row in filled(d).items()}
+    said = f"of the {len(rows)} stored rows were measured by commits that are no longer in the repository (abc)"
+    assert said in markdown_section(compare(d, rows))
+    assert said in html_page([compare(d, rows)])
+    assert "no longer in the repository" not in markdown_section(compare(d, filled(d)))
 
 
 def test_pages_of_the_paper_can_be_made_of_an_empty_store():
@@ -83,6 +94,13 @@ def test_other_measures_standard_errors_and_models_that_are_only_published_are_s
 DOCS = Path(__file__).parents[3] / "docs"
 
 
+def test_both_figures_have_their_picture():
+    page = markdown_page([compare(declared(name), {}) for name in ("figure_1", "figure_2", "table_1")])
+    shown = re.findall(r"!\[(.*?)\]\((.*?)\)", page)
+    assert [title for title, _ in shown] == [declared(name).title for name in ("figure_1", "figure_2")]
+    assert all((DOCS / file).stat().st_size > 10_000 for _, file in shown)
+
+
 @pytest.mark.parametrize(
     ("page", "table"),
     [
@@ -91,6 +109,8 @@ DOCS = Path(__file__).parents[3] / "docs"
         ("rivals", "five_models"),
         ("bayesian", "bayesian"),
         ("bayesian", "bayesian_rivals"),
+        ("choosing", "effort"),
+        ("choosing", "effort_classes"),
     ],
 )
 def test_the_tables_of_other_pages_are_what_the_store_gives(page, table):

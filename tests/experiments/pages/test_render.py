@@ -10,7 +10,7 @@ from polyladder.experiments.pages.render import (
     exponent,
     interval,
     letter,
-    lower_or_not,
+    lost_note,
     markdown,
     marks,
     measured,
@@ -49,16 +49,33 @@ def test_our_recipe_is_set_beside_the_papers_ladder_and_our_rival():
     d = small(TEXT.replace("\n[published]", OURS))
     steady = compare(d, filled(d, lambda model, split: 40.0 + model + split))
     assert verdicts(steady)[2:] == [
-        "our recipe, beside the paper's LPNN: lower in diabetes.",
+        "our recipe, beside the paper's LPNN: better in diabetes.",
         "our recipe, beside FFR by a paired t-test: worse in diabetes.",
     ]
     noisy = compare(d, filled(d, lambda model, split: 60.0 + model * (split - 1)))
     assert verdicts(noisy)[2:] == [
-        "our recipe, beside the paper's LPNN: not lower in diabetes.",
+        "our recipe, beside the paper's LPNN: worse in diabetes.",
         "our recipe, beside FFR by a paired t-test: not told apart in diabetes.",
     ]
     assert all("our recipe" not in line for line in verdicts(compare(d, {})))
     assert verdicts(compare(only(d, "/our recipe"), filled(d))) == []
+
+
+def test_rows_of_lost_commits_are_counted_by_model():
+    d = small(TEXT.replace('metric = "rmse"', 'metric = "rmse"\nlost_commits = ["abc", "def"]'))
+    rows = filled(d)
+    assert lost_note(compare(d, rows)) == ""
+    for row in rows.values():
+        row |= {"column": "diabetes", "model": row.get("model", "FM"), "commit": "here"}
+    lasts = [row for row in rows.values() if "value" in row]
+    for row in [*lasts[:2], lasts[-1]]:
+        row["commit"] = "abc"
+    next(row for row in rows.values() if "folds" in row)["commit"] = "def"
+    assert lost_note(compare(d, rows)) == (
+        f"4 of the {len(rows)} stored rows were measured by commits that are no longer in the repository (def, abc), "
+        "so the code behind them cannot be looked at: last fits (FFR 2, LPNN 1) and comparisons of settings (FM 1)."
+    )
+    assert "no longer in the repository (abc)" in lost_note(compare(only(d, "/LPNN"), rows))
 
 
 def test_what_was_not_run_is_said():
@@ -110,7 +127,6 @@ def test_cells_of_nothing_say_nothing():
     d = small()
     cell = compare(d, {}).cells["diabetes", "FM"]
     assert (measured(cell, d), published(cell), interval(cell, d.metric)) == ("", "", "")
-    assert lower_or_not(cell, cell) == ""
 
 
 def test_a_departure_marks_the_cells_that_it_touches():

@@ -19,6 +19,9 @@ from polyladder.experiments.engine.searched import Tried, best, tried
 LEVEL = 0.05
 """Of every test; intervals cover 1 - LEVEL."""
 
+TOLD_APART = 2.0
+"""Standard errors by which a mean must differ from a published one to be called better or worse."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cell:
@@ -88,12 +91,16 @@ class Comparison:
         cells: by column label and model name.
         bold: cells of the best among those compared, and of all that a test does not tell from it.
         underlined: cells of the first model of ``better_than`` that are significantly better than the second's.
+        stored: how many rows of these columns and models are stored ...
+        lost: ... and those of them that were measured by a commit that is no longer in the repository.
     """
 
     declaration: Declaration
     cells: Mapping[tuple[str, str], Cell]
     bold: frozenset[tuple[str, str]]
     underlined: frozenset[tuple[str, str]]
+    stored: int
+    lost: tuple[Row, ...]
 
 
 def compare(d: Declaration, rows: Mapping[str, Row]) -> Comparison:
@@ -108,7 +115,9 @@ def compare(d: Declaration, rows: Mapping[str, Row]) -> Comparison:
             first, second = (cells.get((column.label, name)) for name in d.better_than)
             if first and second and significantly_better(first, second):
                 underlined.add((column.label, d.better_than[0]))
-    return Comparison(d, cells, frozenset(bold), frozenset(underlined))
+    own = [row for row in rows.values() if (row.get("column"), row.get("model")) in cells]
+    lost = tuple(row for row in own if row.get("commit") in d.lost_commits)
+    return Comparison(d, cells, frozenset(bold), frozenset(underlined), len(own), lost)
 
 
 def gathered(d: Declaration, column: Column, model: Model, rows: Mapping[str, Row]) -> Cell:
@@ -199,21 +208,28 @@ def wrong_rows(row: Row) -> np.ndarray[Any, Any] | None:
     return unpacked(row["wrong"], row["rows"]) if "wrong" in row else None
 
 
-def beside_published(cell: Cell) -> str:
-    """How a cell stands to the published one: better, as good within two standard errors, or worse; empty if not known.
+def beside_published(cell: Cell, published: tuple[float, float | None] | None) -> str:
+    """How a cell stands to a published figure: better, as good, or worse; empty where that cannot be said.
 
-    The standard error is that of the difference of two means over splits, each with its own deviation; with a single
-    split it is that of the difference of two shares of wrong rows.
+    Better and worse alike need more than `TOLD_APART` standard errors of the difference. Nothing is paired here, even
+    where splits are shared: a publication has no errors of single splits. With several splits the standard error comes
+    from the deviations of both sides, as far as they are known; with one it is that of two shares of wrong rows.
     """
-    if cell.published is None or not cell.values:
+    if published is None or not cell.values or not cell.complete:
         return ""
-    mean, deviation = cell.published
+    mean, deviation = published
+    if not math.isfinite(cell.mean):
+        return "worse"
     n = len(cell.values)
-    if n > 1 and deviation is not None:
-        error = math.sqrt(cell.deviation**2 / n + deviation**2 / cell.published_splits)
+    if n > 1:
+        error = math.sqrt(cell.deviation**2 / n + (deviation or 0.0) ** 2 / cell.published_splits)
     else:
         rows = next((row["rows"] for row in cell.rows.values() if "rows" in row), 0)
-        error = math.sqrt(mean * (1 - mean) * 2 / rows) if rows else 0.0
-    if cell.mean <= mean:
-        return "better"
-    return "as good" if cell.mean <= mean + 2 * error else "worse"
+        share = (mean + cell.mean) / 2
+        error = math.sqrt(2 * share * (1 - share) / rows) if rows else math.nan
+    if math.isnan(error):
+        return ""
+    difference = cell.mean - mean
+    if abs(difference) <= TOLD_APART * error:
+        return "as good"
+    return "better" if difference < 0 else "worse"

@@ -18,7 +18,7 @@ from polyladder.experiments.equations import PACKAGE, paper_file
 METRICS = {"rmse": "RMSE", "error": "error rate", "nll": "NLL", "log_loss": "log loss"}
 """What may be measured and how it is called. The lower, the better."""
 
-RUNNERS = ("network", "estimator", "activations", "sampling", "nesting", "bounds")
+RUNNERS = ("network", "estimator", "activations", "sampling", "nesting", "bounds", "norms")
 KINDS = ("table_", "figure_", "claim_", "learning_rates", "search_")
 """How the names of declarations of the paper begin, in the order in which they are listed."""
 SPLITS = ("published", "random", "drawn", "smooth", "masks")
@@ -170,6 +170,7 @@ class Declaration:
         published: (mean, deviation or None) by model and column.
         published_splits: over how many splits or runs the published deviations are.
         departures: from the paper.
+        lost_commits: that measured stored rows and are no longer in the repository; the page counts their rows.
         quick: what ``--quick`` changes; see `quick`.
     """
 
@@ -195,6 +196,7 @@ class Declaration:
     published: dict[str, dict[str, tuple[float, float | None]]]
     published_splits: int
     departures: tuple[Departure, ...]
+    lost_commits: tuple[str, ...]
     quick: Options
 
     def options(self, model: Model, column: Column) -> Options:
@@ -329,6 +331,7 @@ def checked(fields: dict[str, Any], name: str) -> Declaration:
             Departure(d["what"], d["why"], tuple(d.get("columns", ())), tuple(d.get("models", ())))
             for d in fields.get("departure", ())
         ),
+        lost_commits=tuple(fields.get("lost_commits", ())),
         quick=fields.get("quick", {}),
     )
     check(declaration)

@@ -119,14 +119,36 @@ def distribution(value: Any) -> bool:
     )
 
 
+def depth(value: Any) -> bool:
+    """A ladder that grew: its layers and errors."""
+    return isinstance(value, dict) and all(number(value.get(name)) for name in ("layers", "train", "test", "changed"))
+
+
+def bounds(value: Any) -> bool:
+    """Bounds of outputs and gradients, and what was found below them."""
+    names = (f"{of}_{kind}" for of in ("output", "gradient") for kind in ("found", "paper", "local"))
+    return isinstance(value, dict) and all(number(value.get(name)) and value[name] > 0 for name in names)
+
+
+def norms(value: Any) -> bool:
+    """Norms of weight matrices by their names, each positive."""
+    names = ("W", "V", "trained_W", "readout")
+    return isinstance(value, dict) and all(numbers(value.get(name)) and min(value[name]) > 0 for name in names)
+
+
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "value": (score, "a finite number or null"),
     "folds": (lambda value: listed(value, score), "a list of finite numbers or nulls"),
     "rows": (count, "a number of rows"),
     "wrong": (text, "a text"),
     "model": (text, "a text"),
+    "column": (text, "a text"),
+    "commit": (text, "a text"),
     "seconds": (number, "a finite number"),
     "layers": (lambda value: listed(value, lambda layer: listed(layer, unit)), "units with their inputs and responses"),
     "distributions": (lambda value: listed(value, distribution), "distributions with their distances and histograms"),
+    "depths": (lambda value: listed(value, depth), "depths with their errors"),
+    "bounds": (bounds, "bounds and what was found"),
+    "norms": (norms, "positive norms of weight matrices"),
 }
 """What the fields that are read must hold, and how to say so. Others are kept as they are."""

@@ -17,6 +17,7 @@ from polyladder.experiments.runners.bounds import run_bounds
 from polyladder.experiments.runners.estimators import run_estimators
 from polyladder.experiments.runners.nesting import run_nesting
 from polyladder.experiments.runners.networks import run_networks
+from polyladder.experiments.runners.norms import run_norms
 from polyladder.experiments.runners.sampling import run_sampling
 
 RUN: dict[str, Callable[[Group], Any]] = {
@@ -26,6 +27,7 @@ RUN: dict[str, Callable[[Group], Any]] = {
     "sampling": run_sampling,
     "nesting": run_nesting,
     "bounds": run_bounds,
+    "norms": run_norms,
 }
 
 Watch = Callable[[Group, float], object]

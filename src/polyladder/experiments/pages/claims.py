@@ -1,10 +1,10 @@
-"""What was measured of the paper's claims in words: errors by depth, bounds beside found values, explosions."""
+"""What was measured of the paper's claims in words: errors by depth, bounds, norms, explosions."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import mean, median
+from statistics import geometric_mean, mean, median
 
 from polyladder.experiments.engine.compare import Cell, Comparison
 from polyladder.experiments.engine.rows import Row
@@ -23,6 +23,8 @@ def claim_lines(comparison: Comparison) -> list[str]:
             lines += ["", f"Errors by depth, {place[1]} on {place[0]}, mean over splits:", "", *depth_lines(rows)]
     if any("bounds" in row for rows in held.values() for row in rows):
         lines += ["", "Largest values found and bounds divided by them, medians over splits:", "", *bound_lines(held)]
+    if any("norms" in row for rows in held.values() for row in rows):
+        lines += ["", "Spectral norms, geometric means over layers and splits:", "", *norm_lines(comparison)]
     if comparison.declaration.name == "claim_stability" and held:
         lines += ["", f"Runs that diverged or ended above {EXPLODED:g} times the lowest median of their column:", ""]
         lines += explosion_lines(comparison)
@@ -54,6 +56,39 @@ def bound_lines(held: Mapping[Place, Sequence[Row]]) -> list[str]:
                 cells.append(f"{median(ratios):.3g}")
         lines.append(f"| {column} | " + " | ".join(cells) + " |")
     return lines
+
+
+NORMS = {
+    "W, batch norm merged": "W",
+    "W, as trained": "trained_W",
+    "V": "V",
+    "readout, batch norm merged": "readout",
+    "all merged, multiplied": "",
+}
+"""Matrices and their names in stored rows; the last is the product of the merged W, V and readout."""
+
+
+def norm_lines(comparison: Comparison) -> list[str]:
+    """For each kind of matrix and each model the norm at each depth."""
+    d = comparison.declaration
+    labels = [column.label for column in d.columns]
+    lines = ["| matrices | model | " + " | ".join(labels) + " |", "|---" * (len(labels) + 2) + "|"]
+    for kind in NORMS:
+        for model in d.models:
+            shown = []
+            for label in labels:
+                rows = [row for row in comparison.cells[label, model.name].rows.values() if "norms" in row]
+                shown.append(f"{geometric_mean(norm_of(row, kind) for row in rows):.3g}" if rows else "")
+            lines.append(f"| {kind} | {model.name} | " + " | ".join(shown) + " |")
+    return lines
+
+
+def norm_of(row: Row, kind: str) -> float:
+    """Of a kind of `NORMS` the geometric mean over layers; of the last kind the product of everything."""
+    norms = row["norms"]
+    if name := NORMS[kind]:
+        return geometric_mean(norms[name])
+    return math.prod([*norms["W"], *norms["V"], *norms["readout"]])
 
 
 def explosion_lines(comparison: Comparison) -> list[str]:

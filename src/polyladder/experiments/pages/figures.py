@@ -169,6 +169,11 @@ def depth_curves(comparison: Comparison) -> str:
 
 
 def activation_plots(row: Row) -> str:
+    """Figure 1 as an element of a page."""
+    return draw_activations(row).svg("Response against input of units")
+
+
+def draw_activations(row: Row) -> Drawing:
     """Figure 1: the response h of units against their input u, a row of panels per layer."""
     layers = row["layers"]
     drawing = Drawing(len(layers), max(len(units) for units in layers), (2.1, 2.0))
@@ -177,7 +182,11 @@ def activation_plots(row: Row) -> str:
             axis.plot(unit["u"], unit["h"], "o", color=OURS, markersize=2.6, markeredgewidth=0, alpha=0.45, gid="row")
             axis.set_title(f"layer {l}, unit {unit['unit']}", **TITLE)
             axis.locator_params(nbins=5)
-    return drawing.svg("Response against input of units")
+    for axis in drawing.axes[-1]:
+        axis.set_xlabel("input u", color=INK)
+    for axis in drawing.axes[:, 0]:
+        axis.set_ylabel("response h", color=INK)
+    return drawing
 
 
 def histograms(found: Sequence[dict[str, Any]], most: int = 3) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from polyladder.experiments.engine.compare import Comparison
+from polyladder.experiments.engine.compare import TOLD_APART, Comparison
 from polyladder.experiments.engine.declare import METRICS, Declaration
 from polyladder.experiments.engine.rows import Row
 from polyladder.experiments.pages.claims import claim_lines
@@ -14,6 +14,7 @@ from polyladder.experiments.pages.render import (
     Place,
     distribution_lines,
     interval,
+    lost_note,
     markdown,
     markdown_notes,
     markdown_table,
@@ -31,8 +32,14 @@ from polyladder.experiments.pages.searches import lines_of, markdown_search
 INTRODUCTION = (
     "Each cell shows what was measured here and, below it, what the paper printed. Letters mark departures from the "
     "paper, which are listed under each table. Rows of this project's own, its defaults and recipes, stand last in a "
-    "table, under the same splits. The searches at the end settled how models are trained, on held-out training rows."
+    "table, under the same splits. Models that were measured here are compared by a paired t-test at 5 %, over splits "
+    "or over test rows. The paper prints no errors of single splits, so nothing can be paired with its figures: better "
+    f"and worse than those mean by more than {TOLD_APART:g} standard errors of the difference of two means. The "
+    "searches at the end settled how models are trained, on held-out training rows."
 )
+
+PICTURES = {"figure_1": "figures/activations.png", "figure_2": "figures/reproduce.svg"}
+"""Drawn by the scripts beside them, and shown in ``docs/results.md``."""
 
 
 def markdown_page(comparisons: Sequence[Comparison]) -> str:
@@ -44,16 +51,22 @@ def markdown_page(comparisons: Sequence[Comparison]) -> str:
         "",
         INTRODUCTION,
     ]
-    return "\n".join(lines) + "\n" + "".join("\n" + markdown_section(comparison) for comparison in comparisons)
+    sections = [*lines, ""]
+    for comparison in comparisons:
+        sections.append(markdown_section(comparison))
+        if picture := PICTURES.get(comparison.declaration.name):
+            sections.append(f"![{comparison.declaration.title}]({picture})\n")
+    return "\n".join(sections)
 
 
 def markdown_section(comparison: Comparison) -> str:
     """One table or figure of a page."""
     d = comparison.declaration
     lines = [f"## {d.title}", "", " ".join(d.about.split()), ""]
+    lost = ["", note] if (note := lost_note(comparison)) else []
     if d.compare == "settings":
-        return "\n".join([*lines, *markdown_search(comparison)]) + "\n"
-    lines += markdown(comparison)
+        return "\n".join([*lines, *markdown_search(comparison), *lost]) + "\n"
+    lines += [*markdown(comparison), *lost]
     if rows := rows_with(comparison, "distributions"):
         lines += ["", "Smallest and largest over the test rows:", "", *distribution_lines(rows)]
     lines += claim_lines(comparison)
@@ -89,9 +102,11 @@ def section(comparison: Comparison) -> str:
     """One table or figure."""
     d = comparison.declaration
     parts = [f"<h2>{escape(d.title)}</h2><p>{escape(' '.join(d.about.split()))}</p>"]
+    lost = f"<p>{escape(note)}</p>" if (note := lost_note(comparison)) else ""
     if d.compare == "settings":
-        return f"<section>{parts[0]}{html_search(comparison)}</section>"
-    parts.append(html_table(d, METRICS[d.metric], {place: html_cell(comparison, *place) for place in comparison.cells}))
+        return f"<section>{parts[0]}{html_search(comparison)}{lost}</section>"
+    texts = {place: html_cell(comparison, *place) for place in comparison.cells}
+    parts += [html_table(d, METRICS[d.metric], texts), lost]
     parts += [f"<figure>{drawing}</figure>" for drawing in drawings(comparison)]
     if said := verdicts(comparison):
         parts.append("<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in said) + "</ul>")

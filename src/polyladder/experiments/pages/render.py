@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 Text = TypeVar("Text")
 Place = tuple[str, str]
 """A column's label and a model's name."""
+
+PUBLISHED_WORDS = ("better", "as good", "worse")
+PAIRED_WORDS = ("better", "not told apart", "worse")
 
 
 def number(value: float, metric: str) -> str:
@@ -155,23 +159,42 @@ def markdown_notes(d: Declaration) -> list[str]:
     return [f"- {f'<sup>{mark}</sup> ' if mark else ''}{x.what} {x.why}" for mark, x in notes(d)]
 
 
+def lost_note(comparison: Comparison) -> str:
+    """How many stored rows nobody can trace to the code that measured them; empty if there is none."""
+    if not comparison.lost:
+        return ""
+    parts = []
+    for field, kind in (("value", "last fits"), ("folds", "comparisons of settings")):
+        counts = Counter(row["model"] for row in comparison.lost if field in row)
+        parts += [f"{kind} ({', '.join(f'{name} {n:,}' for name, n in counts.most_common())})"] if counts else []
+    commits = ", ".join(dict.fromkeys(row["commit"] for row in comparison.lost))
+    lost, stored = f"{len(comparison.lost):,}", f"{comparison.stored:,}"
+    return (
+        f"{lost} of the {stored} stored rows were measured by commits that are no longer in the repository "
+        f"({commits}), so the code behind them cannot be looked at: {' and '.join(parts)}."
+    )
+
+
 def verdicts(comparison: Comparison) -> list[str]:
     """Sentences: each model beside its published figures, and our recipes beside the two that a table is about."""
     d, cells, lines = comparison.declaration, comparison.cells, []
     for model in d.models:
-        found = {c.label: beside_published(cells[c.label, model.name]) for c in d.columns}
-        lines.append(sentence(f"{model.name}, beside the {d.source}'s", found, ("better", "as good", "worse")))
+        own = {c.label: cells[c.label, model.name] for c in d.columns}
+        found = {label: beside_published(cell, cell.published) for label, cell in own.items()}
+        lines.append(sentence(f"{model.name}, beside the {d.source}'s", found, PUBLISHED_WORDS))
     # A part of a table may lack them.
     there = {m.name for m in d.models}
     ladders, rivals = ([name for name in named if name in there] for named in (d.better_than[:1], d.beside))
     for model in (m for m in d.models if m.ours):
         for ladder in ladders:
-            found = {c.label: lower_or_not(cells[c.label, model.name], cells[c.label, ladder]) for c in d.columns}
-            lines.append(sentence(f"{model.name}, beside the {d.source}'s {ladder}", found, ("lower", "not lower")))
+            found = {
+                c.label: beside_published(cells[c.label, model.name], cells[c.label, ladder].published)
+                for c in d.columns
+            }
+            lines.append(sentence(f"{model.name}, beside the {d.source}'s {ladder}", found, PUBLISHED_WORDS))
         for rival in rivals:
             found = {c.label: verdict(cells[c.label, model.name], cells[c.label, rival]) for c in d.columns}
-            words = ("better", "not told apart", "worse")
-            lines.append(sentence(f"{model.name}, beside {rival} by a paired t-test", found, words))
+            lines.append(sentence(f"{model.name}, beside {rival} by a paired t-test", found, PAIRED_WORDS))
     return [line for line in lines if line]
 
 
@@ -184,13 +207,6 @@ def sentence(subject: str, found: Mapping[str, str], words: Sequence[str]) -> st
     columns = {word: [label for label, said in found.items() if said == word] for word in words}
     parts = [f"{word} in {', '.join(labels)}" for word, labels in columns.items() if labels]
     return f"{subject}: {'; '.join(parts)}." if parts else ""
-
-
-def lower_or_not(ours: Cell, theirs: Cell) -> str:
-    """Whether the mean is lower than the figure that was published for another model."""
-    if not ours.complete or not ours.values or theirs.published is None:
-        return ""
-    return "lower" if ours.mean < theirs.published[0] else "not lower"
 
 
 def terminal(comparison: Comparison) -> Table:

@@ -10,8 +10,9 @@ import torch
 from polyladder.experiments.engine.plan import Measurement
 from polyladder.experiments.engine.scores import Result
 from polyladder.experiments.runners.networks import trained_ladder
-from polyladder.models.ladder import LPNN, product, product_activation
+from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
+from polyladder.polynomial.ladder import affine, product_activation
 
 
 def run_activations(group: Sequence[Measurement]) -> list[list[Result]]:
@@ -36,12 +37,12 @@ def activations(measurement: Measurement) -> Result:
 @torch.no_grad()
 def responses(net: LPNN, x: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """For each layer of the merged ladder u = W h + b and h = u * (V x + c). Shapes (n, k)."""
-    columns, found = x.double().T, []
-    h = columns
+    x, found = x.double(), []
+    h = x
     for W, b, V, c in merge(net.double()).layers():
-        u = product(W.unsqueeze(0), b.unsqueeze(0), h)[0]
-        h = product_activation(u, product(V.unsqueeze(0), c.unsqueeze(0), columns)[0])
-        found.append((u.T, h.T))
+        u = affine(h, W, b)
+        h = product_activation(u, V, x, c)
+        found.append((u, h))
     return found
 
 

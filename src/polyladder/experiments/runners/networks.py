@@ -74,13 +74,23 @@ def run_networks(group: Sequence[Measurement]) -> list[list[Result]]:
 
 def trained_ladder(measurement: Measurement) -> tuple[LPNN, Tensor, Result]:
     """The ladder of a single fit, its held-out rows as it takes them, and how good it is on these."""
-    fit = fits_of(measurement)[0]
-    tables = prepared_tables([fit], measurement.options)
-    net, _ = trained([measurement], [fit.name], tables)
-    table, ladder = tables[fit.name], net[0]
-    held_out = table.x[table.count :]
-    assert isinstance(ladder, LPNN)
-    return ladder, held_out, score(measurement.metric, predicted(ladder, held_out, table), fit.target[fit.test])
+    return trained_ladders([measurement])[0]
+
+
+def trained_ladders(group: Sequence[Measurement]) -> list[tuple[LPNN, Tensor, Result]]:
+    """The same for several last fits, which train as one program."""
+    fits = [fits_of(measurement)[0] for measurement in group]
+    tables = prepared_tables(fits, group[0].options)
+    net, diverged = trained(group, [fit.name for fit in fits], tables)
+    found = []
+    for i, (measurement, fit) in enumerate(zip(group, fits, strict=True)):
+        table, ladder = tables[fit.name], net[i]
+        held_out = table.x[table.count :]
+        assert isinstance(ladder, LPNN)
+        result = score(measurement.metric, predicted(ladder, held_out, table), fit.target[fit.test])
+        more = {**result.more, **({"diverged": True} if diverged[i] else {})}
+        found.append((ladder, held_out, Result(result.value, more)))
+    return found
 
 
 def prepared_tables(fits: Sequence[Fit], options: Options) -> dict[tuple[Any, ...], Prepared]:
