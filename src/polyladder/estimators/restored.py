@@ -119,6 +119,8 @@ def check_table_features(features: Features) -> int:
             check_parameters(part)
     known = check_encoder(features.encoder_, len(encoded)) if encoded else []
     check_transformed(features, numeric, dict(zip(encoded, known, strict=True)))
+    if features.mean_ is not None:
+        check_shape("mean_", features.mean_, (len(features.feature_names_out_),))
     return len(names)
 
 

@@ -13,8 +13,8 @@ from polyladder.estimators.bayesian import SUREST
 from polyladder.estimators.posterior import Posterior
 from polyladder.estimators.store import versions
 from polyladder.estimators.targets import ClassTarget, NumberTarget
+from polyladder.explain.baseline import training_mean
 from polyladder.explain.columns import Column, values_of
-from polyladder.explain.contributions import mean_inputs
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.quality import bands, calibration, qualities
 from polyladder.explain.strengths import Strengths, stored, strengths
@@ -68,7 +68,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "outputs": choices_of(model),
         "written": model.card.get("target_written"),
         "columns": columns_json(model, rows),
-        "way": way_json(model, rows),
+        "way": way_json(model),
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
         "range": target_range(model),
@@ -208,12 +208,13 @@ def columns_json(model: FittedModel, rows: Any) -> list[Json]:
     return found
 
 
-def way_json(model: FittedModel, rows: Any) -> Json:
+def way_json(model: FittedModel) -> Json:
     """Where contributions start, and the nodes of the rule that integrates along the way from there to a row."""
-    z = model.estimator.inputs(rows) if rows is not None else torch.zeros(1, model.ladders.in_features).double()
+    mean = training_mean(model)
     nodes, weights = np.polynomial.legendre.leggauss((model.ladders.order + 1) // 2)
     return {
-        "start": packed(mean_inputs(model, z)),
+        "start": packed(mean.inputs),
+        "words": mean.words,
         "nodes": ((nodes + 1) / 2).tolist(),
         "weights": (weights / 2).tolist(),
     }
