@@ -220,9 +220,11 @@ def test_paper_has_no_buttons_and_no_scrolling_parts(pages) -> None:
 def test_the_candidates_of_a_selection_are_listed_with_their_weights(pages) -> None:
     page, model, _ = pages("shop")
     rows = page.page.locator("#chosen-list tbody tr").all_inner_texts()
-    counted = sorted((c.weight for c in model.selection_.candidates if c.weight > 0), reverse=True)
+    counted = sorted((c.weight for c in model.selection_.kinds if c.weight > 0), reverse=True)
     assert len(rows) >= len(counted) > 0
     shown = [float(row.split("\t")[4].strip()) for row in rows[: len(counted)]]
     assert np.allclose(shown, counted, rtol=0.05)
+    kinds = [tuple(row.split("\t")[:3]) for row in rows]
+    assert len(set(kinds)) == len(kinds)
     assert f"{len(model.selection_.candidates)} candidates" in page.page.locator("#chosen-lead").inner_text()
     page.close()

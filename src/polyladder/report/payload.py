@@ -289,7 +289,8 @@ def candidates(model: FittedModel) -> Json | None:
     names = ("model", "features", "order", "error", "weight")
     return {
         "measure": selection.measure,
-        "list": [{name: vars(each)[name] for name in names} for each in selection.candidates],
+        "tried": len(selection.candidates),
+        "kinds": [{name: vars(each)[name] for name in names} for each in selection.kinds],
     }
 
 
