@@ -217,6 +217,36 @@ def test_paper_has_no_buttons_and_no_scrolling_parts(pages) -> None:
     page.close()
 
 
+DRAWN = (
+    "[...document.querySelectorAll('figure.curve, #pair-map, #reach-list')].map(e => e.querySelectorAll('svg').length)"
+)
+
+
+@pytest.mark.parametrize("name", ["shop", "posterior"])
+def test_whoever_waits_for_the_page_to_load_finds_every_chart(pages, browser, name: str) -> None:
+    page, _, _ = pages(name, height=300)
+    page.page.add_init_script(f"addEventListener('load', () => {{ globalThis.atLoad = {DRAWN}; }})")
+    page.page.reload()
+    page.page.wait_for_function("globalThis.atLoad")
+    found = page.page.evaluate("atLoad")
+    assert len(found) == 4 + 2
+    assert min(found) >= 1
+    assert page.page.locator("iframe").count() == 0
+    assert page.errors == []
+    page.close()
+
+
+def test_paper_waits_for_no_idle_time(pages) -> None:
+    page, _, _ = pages("shop")
+    place = "document.querySelector('figure[data-column=\"2\"] circle.point').getAttribute('cx')"
+    before, after, later = page.page.evaluate(
+        f"(() => {{ const at = () => {place}; const before = at(); report.set({{ 2: 199 }});"
+        " const later = at(); dispatchEvent(new Event('beforeprint')); return [before, at(), later]; })()"
+    )
+    assert before == later != after
+    page.close()
+
+
 def test_the_candidates_of_a_selection_are_listed_with_their_weights(pages) -> None:
     page, model, _ = pages("shop")
     rows = page.page.locator("#chosen-list tbody tr").all_inner_texts()

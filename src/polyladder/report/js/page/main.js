@@ -8,12 +8,12 @@ import { renderContributions, shownContributions } from "./contributions.js";
 import { buildControl, syncControl } from "./controls.js";
 import { buildFigure, curves, renderCurve, renderCurves, renderSlopes, startScale } from "./curves.js";
 import { renderFormula } from "./formula.js";
-import { renderMap, shownMap, startMap } from "./map.js";
+import { shownMap, startMap } from "./map.js";
 import { renderNotes } from "./notes.js";
 import { renderQuality } from "./quality.js";
 import { startReach } from "./reach.js";
 import { compute, onSet, row, set, slopes } from "./row.js";
-import { renderLists, scheduleCharts, whenSettled } from "./schedule.js";
+import { drawAll, renderLists, scheduleCharts, scheduleMap, whenSettled } from "./schedule.js";
 import { rowAsCsv, startSharing } from "./share.js";
 import { renderStrength } from "./strength.js";
 import { clearTogether, startTogether } from "./together.js";
@@ -85,9 +85,20 @@ function followWidth() {
     renderCurves();
     renderAnswer();
     renderLists();
-    renderMap();
+    scheduleMap();
     renderQuality();
   });
+}
+
+/**
+ * The page has loaded once its charts are drawn, so that whoever waits for that to take a picture or to print finds
+ * them. A document within that is open for writing holds up the one around it.
+ */
+function holdLoading(drawn) {
+  const open = make("iframe", { hidden: true });
+  document.body.append(open);
+  open.contentDocument?.open();
+  drawn.then(() => open.remove());
 }
 
 function start() {
@@ -95,7 +106,7 @@ function start() {
   startOutputs();
   startControls();
   startCurves();
-  startMap();
+  startMap(scheduleMap);
   startReach();
   startTogether(wish);
   byId("wish-value").addEventListener("input", () => {
@@ -121,6 +132,8 @@ function start() {
   scheduleCharts();
   startSharing();
   followWidth();
+  holdLoading(whenSettled());
+  addEventListener("beforeprint", drawAll);
   document.body.dataset.ready = String(Math.round(performance.now()));
 }
 
