@@ -99,6 +99,22 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         # Explanations stand above estimators.
         return import_module("polyladder.explain.explanation").explain(self, X, **options)
 
+    @property
+    def feature_importances_(self) -> Array:
+        """How much each column moves the prediction, as a share of all: what `SelectFromModel` and others ask for.
+
+        The strengths of `explain` divided by their sum: over training rows where a card holds them, otherwise over
+        points in the middle of the training ranges. Shape (n_features_in_,).
+        """
+        name = type(self).__name__
+        if "features_" not in vars(self):
+            raise AttributeError(f"This {name} has no attribute 'feature_importances_' before it is fitted.")
+        try:
+            found: Array = import_module("polyladder.explain.strengths").importances(self)
+        except (TypeError, ValueError) as error:
+            raise AttributeError(f"This {name} has no attribute 'feature_importances_'. {error}") from error
+        return found
+
     def report(self, X: Any = None, y: Any = None) -> Any:
         """The page of the model, shown inline in a notebook; `polyladder.write_report` writes it to a file.
 

@@ -72,7 +72,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
         "range": target_range(model),
-        "strengths": {**found.json(), "pairs": moving_pairs(model, found), "note": found.note},
+        "strengths": strengths_json(model, found),
         "rows": [] if table is None else example_rows(model, table),
         "quality": [quality.json() for quality in shown],
         "calibration": calibration(model, shown, rows, target),
@@ -181,10 +181,16 @@ def noise_json(posterior: Posterior, target: NumberTarget) -> Json:
     }
 
 
-def moving_pairs(model: FittedModel, found: Strengths) -> list[Any]:
-    """The strongest pairs of columns that the page can move."""
-    still = {i for i, column in enumerate(model.columns) if column.kind == "constant"}
-    return [pair for pair in found.json()["pairs"] if not still.intersection(pair[:2])][:PAIRS]
+def strengths_json(model: FittedModel, found: Strengths) -> Json:
+    """Strengths by the positions of columns, and the strongest pairs of those that the page can move."""
+    moving = {i for i, column in enumerate(model.columns) if column.kind != "constant"}
+    pairs = [[*places, value] for places, (_, _, value) in zip(found.pair_positions, found.pairs, strict=True)]
+    return {
+        "over": found.over,
+        "note": found.note,
+        "columns": [[i, value] for i, (_, value) in zip(found.positions, found.columns, strict=True)],
+        "pairs": [pair for pair in pairs if moving.issuperset(pair[:2])][:PAIRS],
+    }
 
 
 def columns_json(model: FittedModel, rows: Any) -> list[Json]:
