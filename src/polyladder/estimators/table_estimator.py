@@ -25,7 +25,7 @@ from polyladder.polynomial.sparse import as_rows, is_sparse, row_parts
 from polyladder.polynomial.substitute import substitute
 from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
-from polyladder.tables.table import Table
+from polyladder.tables.table import Table, is_frame
 from polyladder.training.threads import torch_limited
 
 MEMBERS = 16
@@ -79,6 +79,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("X must be dense, as it was in fit; got a sparse matrix. Fit to sparse rows instead.")
         if sparse:
             return read_sparse(self, X, reset=False)
+        if is_frame(X) and any("written" in column for column in (self.card_ or {}).get("columns", ())):
+            # A table that was read cell by cell in training is read so again; what does that stands above estimators.
+            X = import_module("polyladder.automatic.model_rows").frame_rows(X, self)
         return read_rows(self, X, categorical=self.features_.categorical_)
 
     def explain(self, X: Any = None, **options: Any) -> Any:
