@@ -389,6 +389,7 @@ NEW = {"~": "array", "name": "new"}
         (put(TARGET_STATE, flat=None), "target_ has another shape"),
         (put(TARGET_STATE, scale=None), "scale is no tensor"),
         (own(target_=None), "target_ is none of numbers"),
+        (own(target_names_=[["y"]]), "target_names_ are no text"),
         (own(features_=None), "does not form an estimator"),
         (own(polynomial_=None), "polynomial_ is a NoneType"),
         (own(support_=None), "support_ is none"),

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from polyladder.estimators.parameters import check_choice
 from polyladder.estimators.rows import Rows, settle_weights
-from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target, read_labels, read_numbers
+from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target, names_of, read_labels, read_numbers
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.sparse import as_rows, is_sparse, row_parts
@@ -229,6 +229,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             raise ValueError("X must be dense for exact solves; got a sparse matrix. Use solver='adam'.")
         values = self._read_target(y)
+        names = names_of(y)
+        if names and not again:
+            self.target_names_ = names
         check_consistent_length(table.numbers, values)
         if sample_weight is None:
             return table, values, None

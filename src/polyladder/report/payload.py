@@ -15,7 +15,7 @@ from polyladder.estimators.store import versions
 from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.explain.baseline import training_mean
 from polyladder.explain.columns import Column, values_of
-from polyladder.explain.fitted import FittedModel, read_model
+from polyladder.explain.fitted import FittedModel, read_model, target_names
 from polyladder.explain.quality import bands, calibration, qualities
 from polyladder.explain.strengths import Strengths, stored, strengths
 from polyladder.explain.terms import Formula, formulas, term_count
@@ -117,8 +117,10 @@ def choices_of(model: FittedModel) -> list[str]:
     """What can be shown: the classes, or the outputs."""
     if isinstance(model.target, ClassTarget):
         return [str(c) for c in model.target.labels]
-    outputs = model.target.outputs
-    return ["prediction"] if outputs == 1 else [f"output {i + 1}" for i in range(outputs)]
+    outputs, names = model.target.outputs, target_names(model.estimator)
+    if outputs == 1:
+        return ["prediction"]
+    return list(names) if len(names) == outputs else [f"output {i + 1}" for i in range(outputs)]
 
 
 def packed(values: Any) -> str:
