@@ -27,7 +27,7 @@ CHUNK = 2**22
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contributions:
     """Contributions of the columns to the outputs of some rows.
 
@@ -60,6 +60,11 @@ class Contributions:
     outputs: Array
     predictions: NDArray[Any]
     held: Array
+
+    def __repr__(self) -> str:
+        start = ", ".join(f"{value:.4g}" for value in self.start)
+        counts = f"of {len(self.columns)} columns to {len(self.outputs)} rows"
+        return f"Contributions({counts}, from {start} at {self.baseline})"
 
     def ranked(self, row: int = 0, output: int = 0) -> list[int]:
         """Positions of the columns, the largest contribution first."""

@@ -16,7 +16,7 @@ CURVES = 12
 """Columns whose curves are found, at most."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a fitted model does.
 
@@ -50,6 +50,11 @@ class Explanation:
     def terms(self) -> tuple[Term, ...]:
         """The strongest terms of the first output."""
         return self.formulas[0].terms
+
+    def __repr__(self) -> str:
+        strongest = ", ".join(f"{name} ({value:.3g})" for name, value in self.strengths.columns[:5])
+        rows = "" if self.contributions is None else f", contributions to {len(self.contributions.outputs)} rows"
+        return f"Explanation({self.target}: order {self.order} in {self.inputs} inputs, strongest {strongest}{rows})"
 
     def plot(self, row: int = 0, output: int = 0, ax: Any = None) -> Any:
         """Draw what each column contributed to the prediction of a row, from the start to the end, with matplotlib.
