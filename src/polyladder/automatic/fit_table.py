@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.automatic.budget import Deadline, fit_in_time
 from polyladder.automatic.card import HeldOut, Score, make_card
@@ -18,7 +21,12 @@ from polyladder.automatic.metrics import balance_notes, class_counts, confusion,
 from polyladder.automatic.selected import effort_for, selection_json
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
-from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
+from polyladder.estimators.bayesian import (
+    UNSETTLED,
+    BayesianEstimator,
+    BayesianLPNNClassifier,
+    BayesianLPNNRegressor,
+)
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.tables.dates import DAYS
 from polyladder.tables.features import count_inputs
@@ -227,9 +235,10 @@ def fit_training_table(
     step(f"fitting {name}")
     estimator = estimator_to_fit()
     started = clock.monotonic()
-    rows = fit_in_time(
-        estimator, train, answers, deadline.left(SHARES["ladder"]), seed, weights(answers, task, balance)
-    )
+    with saying_of_chains_later():
+        rows = fit_in_time(
+            estimator, train, answers, deadline.left(SHARES["ladder"]), seed, weights(answers, task, balance)
+        )
     took = clock.monotonic() - started
     first = judged(name, estimator, *unseen, took, task)
     if rows < len(answers):
@@ -245,12 +254,17 @@ def fit_training_table(
     if again:
         step(f"fitting {name} to all {len(y):,} rows")
         estimator = estimator_to_fit()
-        fit_in_time(estimator, X, y, math.inf, seed, weights(y, task, balance))
+        with saying_of_chains_later():
+            fit_in_time(estimator, X, y, math.inf, seed, weights(y, task, balance))
         rows = len(y)
     elif test is None:
         notes.append(
             f"There was no time to fit it once more to all rows: the model was fitted to {rows:,} of {len(y):,}."
         )
+        say(notes[-1])
+    if isinstance(estimator, BayesianEstimator) and not estimator.diagnostics_.settled:
+        longer = f"In Python, {type(estimator).__name__} runs them for longer (warmup, draws)."
+        notes.append(f"{UNSETTLED}: {estimator.diagnostics_.summary}. {longer}")
         say(notes[-1])
     step("describing the model")
     scored = [first, *others]
@@ -258,6 +272,14 @@ def fit_training_table(
     with limited(1):
         estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
+
+
+@contextmanager
+def saying_of_chains_later() -> Iterator[None]:
+    """Leave out the warning that chains disagree: it is said once, of the model that is kept."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", UNSETTLED, ConvergenceWarning)
+        yield
 
 
 class OutOfTimeError(Exception):
