@@ -113,6 +113,7 @@ def test_posterior_and_diagnostics_have_their_shapes(friedman: Fitted) -> None:
     assert d.draws == 80
 
 
+@pytest.mark.slow
 def test_chains_that_disagree_are_warned_of_with_the_way_out() -> None:
     X, y = make_friedman1(60, n_features=5, random_state=0)
     short = BayesianLPNNRegressor(order=3, width=3, chains=2, warmup=2, draws=8, random_state=0)

@@ -1,5 +1,6 @@
 """Law: what a column contributed to a row depends on the model and the row alone, and all of it adds up."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ def table() -> tuple[pd.DataFrame, np.ndarray]:
     return pd.DataFrame(columns), y
 
 
+@cache
 def fitted(name: str) -> tuple[Any, Any]:
     X, y = table()
     models = {
@@ -69,6 +71,7 @@ def test_they_start_from_the_mean_of_the_training_rows_and_add_up(name: str) -> 
     np.testing.assert_allclose(parts.start + parts.values.sum(1), parts.outputs, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_page_and_the_file_start_where_python_does(tmp_path: Any) -> None:
     estimator, X = fitted("piecewise")
     start = estimator.explain(X.iloc[:1]).contributions.start
