@@ -236,6 +236,16 @@ def test_whoever_waits_for_the_page_to_load_finds_every_chart(pages) -> None:
     page.close()
 
 
+def test_a_narrower_window_draws_every_chart_anew_at_once(pages) -> None:
+    page, _, _ = pages("shop", width=900)
+    wide = "[...document.querySelectorAll('main svg')].filter(s => s.getBoundingClientRect().right > innerWidth).length"
+    page.page.evaluate(f"addEventListener('resize', () => {{ globalThis.beyond = {wide}; }})")
+    page.page.set_viewport_size({"width": 400, "height": 900})
+    page.page.wait_for_function("globalThis.beyond !== undefined")
+    assert page.page.evaluate("beyond") == 0
+    page.close()
+
+
 def test_paper_waits_for_no_idle_time(pages) -> None:
     page, _, _ = pages("shop")
     place = "document.querySelector('figure[data-column=\"2\"] circle.point').getAttribute('cx')"

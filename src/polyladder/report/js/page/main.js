@@ -8,7 +8,7 @@ import { renderContributions, shownContributions } from "./contributions.js";
 import { buildControl, syncControl } from "./controls.js";
 import { buildFigure, curves, renderCurve, renderCurves, renderSlopes, startScale } from "./curves.js";
 import { renderFormula } from "./formula.js";
-import { shownMap, startMap } from "./map.js";
+import { renderMap, shownMap, startMap } from "./map.js";
 import { renderNotes } from "./notes.js";
 import { renderQuality } from "./quality.js";
 import { startReach } from "./reach.js";
@@ -85,7 +85,7 @@ function followWidth() {
     renderCurves();
     renderAnswer();
     renderLists();
-    scheduleMap();
+    renderMap();
     renderQuality();
   });
 }

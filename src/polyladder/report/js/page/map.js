@@ -39,7 +39,7 @@ function along(z, i) {
 let current = null;
 let redraw = null;
 
-/** What the map shows now: {i, j, levels, lines}. */
+/** What the map shows now: {i, j, xAxis, yAxis, values, range, levels, lines}. */
 export const shownMap = () => current;
 
 /** The steps of drawing the map: a row of it each, and then the map. */
@@ -53,20 +53,23 @@ export function* mapSteps() {
     rows.push({ f, values: xAxis.nodes.map(f) });
     yield;
   }
-  drawMap(i, j, xAxis, yAxis, rows);
-}
-
-function drawMap(i, j, xAxis, yAxis, rows) {
   const values = rows.map((made) => made.values);
   const flat = values.flat();
   const [low, high] = [Math.min(...flat), Math.max(...flat)];
   const range = high - low > 1e-12 ? [low, high] : [low - 0.5, low + 0.5];
   const levels = ticks(range[0], range[1], 8);
-  const numeric = !xAxis.names && !yAxis.names;
-  const lines = numeric ? linesOf(i, j, xAxis.nodes, yAxis.nodes, rows, levels) : [];
-  current = { i, j, levels, lines };
+  const lines = xAxis.names || yAxis.names ? [] : linesOf(i, j, xAxis.nodes, yAxis.nodes, rows, levels);
+  current = { i, j, xAxis, yAxis, values, range, levels, lines };
+  renderMap();
+}
+
+/** Draw the map that was found last, as wide as its place is now. */
+export function renderMap() {
+  if (!current) return;
+  const { i, j, xAxis, yAxis, values, range, levels, lines } = current;
   const place = (axis, v) => (axis.names ? v : within(v, axis.lo, axis.hi));
   const at = (x, y) => [place(xAxis, x), place(yAxis, y)];
+  const numeric = !xAxis.names && !yAxis.names;
   const known = numeric ? data.rows.filter((r) => r[i] !== null && r[j] !== null) : [];
   const drawn = drawHeat(byId("pair-map"), {
     values,
