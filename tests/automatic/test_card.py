@@ -41,8 +41,9 @@ def test_strengths_are_those_of_columns() -> None:
     model, X, _ = fitted()
     strengths = make_card(model, X)["strengths"]
     assert strengths is not None
-    assert sorted(i for i, _ in strengths["columns"]) == [0, 1, 2]
-    assert strengths["columns"][0][0] == 0  # the load, its flag for missing values included
+    assert sorted(strengths["positions"]) == [0, 1, 2]
+    assert [X.columns[i] for i in strengths["positions"]] == [name for name, _ in strengths["columns"]]
+    assert strengths["positions"][0] == 0  # the load, its flag for missing values included
     assert len(strengths["pairs"]) == 3
     rival = FeedforwardRegressor(hidden=(2,), max_iter=1, missing="impute").fit(X, np.arange(40.0))
     assert make_card(rival, X)["strengths"] is None

@@ -123,3 +123,14 @@ def test_cells_are_read_as_they_were_in_training_and_in_other_spellings() -> Non
     assert rows["fee"].to_list() == [1500.0] * 4
     assert rows["garden"].to_list() == ["Yes", "no", "Yes", "Yes"]
     assert rows["sold"].dtype == pl.Float64
+    # A frame is read as the file is: the target and other columns stand in nobody's way, in whatever order.
+    table = pl.DataFrame(shop())
+    file = frame_file(table)
+    expected = model.predict(model_rows(table, file_columns(file, model), file, model))
+    assert np.ptp(expected) > 0
+    dates = table.with_columns(pl.col("sold").str.to_date("%d.%m.%Y"))
+    for given in (table, table[table.columns[::-1]], table.to_pandas(), table.drop("y", "kind"), dates):
+        np.testing.assert_array_equal(model.predict(given), expected)
+    np.testing.assert_allclose(model.explain(table.head(3)).contributions.predictions, expected[:3])
+    with pytest.raises(ValueError, match="the table must have the 6 columns that the model was fitted to; it lacks"):
+        model.predict(table.drop("fee"))

@@ -142,6 +142,8 @@ def test_a_row_is_explained(table: Path) -> None:
     total = output["start"] + sum(part["value"] for part in output["contributions"])
     assert total == pytest.approx(output["value"])
     assert found["prediction"] == pytest.approx(output["value"] + output["held"])
+    second = json.loads(run("explain", path, table, "--row", 18, "--json").stdout)
+    assert (second["outputs"][0]["start"], second["baseline"]) == (output["start"], "the training mean")
     other = json.loads(run("explain", path, table, "--row", 17, "--from-row", 17, "--json").stdout)
     assert [part["value"] for part in other["outputs"][0]["contributions"]] == [0.0] * len(model.feature_names_in_)
     assert "--row must come with DATA" in sentence("explain", path, "--row", 3)

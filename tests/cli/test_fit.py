@@ -178,7 +178,10 @@ def test_solvers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bayesian_intervals_come_from_the_posterior(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polyladder.estimators.bayesian.BayesianEstimator._lengths", lambda *_: (3, 5))
     path, model = write(tmp_path / "t.csv", small_table()), tmp_path / "m.ladder"
-    run("fit", path, "-t", "y", "-o", model, "--time-budget", 0, "--bayesian")
+    told = run("fit", path, "-t", "y", "-o", model, "--time-budget", 0, "--bayesian").stderr
+    assert told.count("The chains have not settled: R-hat is up to") == 1
+    assert "In Python, BayesianLPNNRegressor runs them for longer" in told
+    assert any(note.startswith("The chains have not settled") for note in load(model).card_["notes"])
     estimator = load(model)
     assert estimator.card_["scores"][0]["model"] == "Bayesian ladder"
     rows = list(csv.reader(io.StringIO(run("predict", model, path, "--interval", 80).stdout)))

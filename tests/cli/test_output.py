@@ -29,7 +29,7 @@ def test_what_is_replaced_is_said(table: Path) -> None:
     assert "replaced" in run("report", "t.ladder", "-o", "new.html").stdout
     assert "replaced" not in run("predict", "t.ladder", table, "-o", "p.csv").stderr
     assert (
-        "40 predictions in p.csv, which replaced the file that was there."
+        "40 predictions of y in p.csv, which replaced the file that was there."
         in run("predict", "t.ladder", table, "-o", "p.csv").stderr
     )
 

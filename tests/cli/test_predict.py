@@ -88,7 +88,7 @@ def test_output_appears_whole_or_not_at_all(model: Path, tmp_path: Path) -> None
     path, out = write(tmp_path / "t.csv", small_table()), tmp_path / "out.csv"
     result = run("predict", model, path, "-o", out)
     assert result.stdout == ""
-    assert result.stderr == f"40 predictions in {out}.\n"
+    assert result.stderr == f"40 predictions of y in {out}.\n"
     assert out.read_text() == run("predict", model, path).stdout
     mask = os.umask(0)
     os.umask(mask)

@@ -71,3 +71,10 @@ def test_columns_and_number_of_splits_agree_with_the_published_files(entry):
     assert numbers("index_features.txt") == list(range(entry.features))
     assert numbers("index_target.txt") == [entry.features]
     assert numbers("n_splits.txt") == [entry.seeded_splits]
+
+
+def test_the_catalog_shows_itself_without_the_names_of_pixels() -> None:
+    assert "pixel" not in repr(catalog())
+    for entry in catalog():
+        assert len(repr(entry)) < 800
+        assert entry.name in repr(entry)

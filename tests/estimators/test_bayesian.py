@@ -1,3 +1,4 @@
+import warnings
 from typing import Any
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_friedman1, make_moons
+from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.estimators.bayesian import MEAN_DRAWS, BayesianLPNNClassifier, BayesianLPNNRegressor
 from polyladder.training.bayes.noise import TILT, noise_columns
@@ -109,6 +111,46 @@ def test_posterior_and_diagnostics_have_their_shapes(friedman: Fitted) -> None:
     assert 0.98 < np.median(d.rhat) < 1.3
     assert (d.effective_draws > 0).all()
     assert d.draws == 80
+
+
+@pytest.mark.slow
+def test_chains_that_disagree_are_warned_of_with_the_way_out() -> None:
+    X, y = make_friedman1(60, n_features=5, random_state=0)
+    short = BayesianLPNNRegressor(order=3, width=3, chains=2, warmup=2, draws=8, random_state=0)
+    with pytest.warns(
+        ConvergenceWarning, match=r"chains have not settled: R-hat is up to .* warmup=8, draws=32"
+    ) as told:
+        short.fit(X, y)
+    assert short.diagnostics_.summary in str(told[0].message)
+    assert told[0].filename == __file__
+    with pytest.warns(ConvergenceWarning, match="starts ended in different places. Take a lower order"):
+        clone(short).set_params(inference="variational", warmup="auto").fit(X, y)
+
+
+@pytest.mark.slow
+def test_chains_that_agree_are_not_warned_of() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1))
+    model = BayesianLPNNRegressor(order=2, width=1, chains=2, warmup=20, draws=40, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, X[:, 0] + rng.normal(size=60))
+    assert model.diagnostics_.settled
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_chains_of_classes_are_compared_by_probabilities_in_percents(classes: int) -> None:
+    X, y = make_friedman1(60, n_features=5, random_state=0)
+    labels = np.digitize(y, np.quantile(y, np.arange(1, classes) / classes))
+    model = BayesianLPNNClassifier(order=2, width=2, chains=2, warmup=2, draws=6, random_state=0).fit(X, labels)
+    d = model.diagnostics_
+    assert d.rhat.shape == (60, 1 if classes == 2 else 3)
+    # The same number added to all outputs of a draw changes no probability.
+    shift = torch.arange(12.0, dtype=torch.float64).reshape(-1, 1, 1)
+    f = torch.randn(12, 4, 3, dtype=torch.float64)
+    torch.testing.assert_close(model._judged(f + shift), model._judged(f))
+    sure = model._judged(torch.full((2, 4, 1), 4.0) + torch.tensor([[[0.0]], [[1.5]]]))
+    assert sure.unique().tolist() == [1.0]
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from polyladder.estimators.posterior import Posterior, chain_by_chain, in_order, repeated
+from polyladder.estimators.posterior import Diagnostics, Posterior, chain_by_chain, in_order, repeated
 from polyladder.estimators.rows import Rows
 from tests import ladders
 
@@ -94,3 +94,26 @@ def test_digits_beyond_single_precision_are_dropped() -> None:
     assert torch.equal(in_order(nudged).y, in_order(rows).y)
     classes = Rows(rows.z, torch.tensor([2, 0, 1]), None, 3, "softmax")
     assert in_order(classes).y.dtype == torch.int64
+
+
+def test_diagnostics_show_themselves_in_a_line() -> None:
+    rhat = np.full((200, 1), 1.02)
+    rhat[:11] = 1.69
+    found = Diagnostics(rhat, np.linspace(7, 150, 200)[:, None], 200)
+    assert repr(found) == (
+        "Diagnostics(R-hat is up to 1.69 (median 1.02) and above 1.1 at 6% of 200 predictions; as few as 7 of 200 "
+        "draws are effective (median 78))"
+    )
+    assert not found.settled
+    # What is above 1.1 at one prediction in twenty is chance.
+    assert Diagnostics(np.where(np.arange(200)[:, None] < 10, 1.69, rhat[-1]), found.effective_draws, 200).settled
+    assert len(repr(posterior(False))) < 200
+
+
+def test_draws_that_all_say_the_same_agree() -> None:
+    same = Diagnostics(np.full((3, 1), np.nan), np.full((3, 1), 8.0), 8)
+    assert same.settled
+    assert same.summary == "all 8 draws predict the same"
+    some = Diagnostics(np.array([[np.nan], [np.inf]]), np.array([[8.0], [4.0]]), 8)
+    assert some.disagreeing == 0.5
+    assert "up to inf" in some.summary

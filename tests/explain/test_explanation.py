@@ -52,3 +52,14 @@ def test_a_whole_formula_is_the_polynomial_in_own_units() -> None:
     assert value == pytest.approx(model.predict(row[None])[0])
     (short,) = explain(model, terms=4).formulas
     assert (len(short.terms), short.own_units, short.total) == (4, False, 10)
+
+
+def test_explanations_show_themselves_in_a_line() -> None:
+    X, y = rows()
+    found = LPNNRegressor(**TINY).fit(X, y).explain(X)
+    assert repr(found).startswith("Explanation(prediction: order ")
+    assert repr(found).endswith("contributions to 40 rows)")
+    assert repr(found.contributions).endswith(" at the training mean)")
+    for shown in (found, found.contributions, found.curve):
+        assert len(repr(shown)) < 300
+    assert "contributions" not in repr(LPNNRegressor(**TINY).fit(X, y).explain())

@@ -1,8 +1,11 @@
 """What is read of a fitted estimator."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import torch
 from sklearn.exceptions import NotFittedError
@@ -15,9 +18,11 @@ from polyladder import (
     LPNNClassifier,
     LPNNRegressor,
     PolynomialKernelRegressor,
+    load,
 )
 from polyladder.automatic.card import make_card
 from polyladder.explain.fitted import ladders_of, read_model
+from polyladder.report.payload import payload
 from tests.explain.test_explanation import TINY, rows
 
 CHAIN: dict[str, Any] = {"order": 2, "width": 2, "chains": 2, "warmup": 2, "draws": 6, "random_state": 0}
@@ -63,6 +68,30 @@ def test_names_of_what_is_predicted() -> None:
     classes = LPNNClassifier(**TINY, solver="alternating")
     assert read_model(classes.fit(X, y > 0)).output_names == ["log-odds of prediction = True"]
     assert read_model(classes.fit(X, np.digitize(y, [-0.3, 0.3]))).output_names == [f"score of {i}" for i in range(3)]
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_named_target_keeps_its_name(library: Any, tmp_path: Path) -> None:
+    X, y = rows()
+    price = pd.Series(y, name="price") if library is pd else pl.Series("price", y)
+    model = LPNNRegressor(**TINY).fit(X, price)
+    model.save(tmp_path / "m.ladder")
+    for each in (model, load(tmp_path / "m.ladder")):
+        assert read_model(each).output_names == ["price"]
+        assert each.explain(X[:2]).contributions.output_names == ("price",)
+        assert make_card(each, X)["target"] == "price"
+    assert read_model(model.fit(X, y)).output_names == ["prediction"]
+    both = library.DataFrame({"price": y, "rent": -y})
+    two = LPNNRegressor(**TINY).fit(X, both)
+    assert read_model(two).output_names == payload(two)["outputs"] == ["price", "rent"]
+    classes = LPNNClassifier(**TINY, solver="alternating").fit(X, price > 0)
+    assert read_model(classes).output_names == ["log-odds of price = True"]
+
+
+def test_a_target_whose_name_is_a_number_has_none() -> None:
+    X, y = rows()
+    assert read_model(LPNNRegressor(**TINY).fit(X, pd.Series(y, name=0))).target_name == "prediction"
+    assert read_model(LPNNRegressor(**TINY).fit(X, pd.DataFrame(y))).target_name == "prediction"
 
 
 def test_the_guard_is_read_where_there_is_one() -> None:

@@ -95,6 +95,28 @@ def test_the_band_holds_its_share_of_the_residuals(level: int) -> None:
     assert (rank - 1) / 41 < level / 100
 
 
+def test_the_band_covers_one_more_row_by_rank() -> None:
+    # An unseen residual is as likely to have any of n + 1 ranks: 90 % of 31 are 27.9, where 90 % of 30 are 27.
+    model, _, _ = regression()
+    rng = np.random.default_rng(0)
+    for n, level, rank in ((30, 90, 28), (10, 90, 10), (20, 50, 11), (99, 99, 99), (5, 90, 5)):
+        sizes = rng.permutation(n) + 1.0
+        known = Quality("the rows given", sizes[:, None], np.zeros((n, 1)))
+        assert bands(model, [known], level)["half"] == [float(rank)]
+
+
+def test_the_band_of_a_few_rows_covers_an_unseen_one_as_often_as_it_says() -> None:
+    model, _, _ = regression()
+    rng = np.random.default_rng(0)
+    hits = 0
+    for _ in range(4000):
+        *seen, unseen = rng.exponential(size=11)
+        known = Quality("the rows given", np.array(seen)[:, None], np.zeros((10, 1)))
+        hits += unseen <= bands(model, [known], 60)["half"][0]
+    # Seven of 11 ranks, which is 64 %; a rank lower it would be 55 %.
+    assert abs(hits / 4000 - 7 / 11) < 0.03
+
+
 def test_bands_come_from_the_card_the_draws_or_nowhere() -> None:
     observed = np.arange(20.0)
     model, X, y = regression(held_out={"observed": observed.tolist(), "predicted": (observed + 2).tolist()})

@@ -48,7 +48,7 @@ def classes(y, count):
 
 def make(name):
     """(estimator, rows, target) by name."""
-    if name in ("standard", "quantile", "yeo-johnson"):
+    if name in ("standard", "quantile", "yeo-johnson", "piecewise"):
         X, y = numbers()
         return regressor(name).fit(X, y), X, y
     if name == "mixed":

@@ -223,6 +223,24 @@ def test_rows_with_gaps_in_a_constant_column_are_transformed_as_in_python():
     assert page["strengths"]["pairs"] == []
 
 
+def test_gaps_of_a_constant_column_have_their_contribution():
+    X, model = with_gaps()
+    page = payload(model, X)
+    found = run(
+        'import { column, transform } from "./columns.js";\nimport { contributions } from "./contributions.js";\n'
+        'import { decode, ladder } from "./ladder.js";',
+        "(page, row) => { const columns = page.columns.map(column); const model = ladder(page.model);"
+        " const z = transform(columns, model.inputs, row.map((v) => v ?? Number.NaN));"
+        " return contributions(model, columns, { ...page.way, start: decode(page.way.start) }, z, 0); }",
+        page,
+        page["rows"][0],
+    )
+    parts = model.explain(X).contributions
+    close([part["value"] for part in found["parts"]], parts.values[0, :, 0])
+    close(found["start"] + sum(part["value"] for part in found["parts"]), found["end"])
+    assert [part["i"] for part in found["parts"]] == [0, 1]
+
+
 def with_ramps():
     """Rows, a selected model with ramps that was fitted to them, and what its page carries."""
     rng = np.random.default_rng(0)

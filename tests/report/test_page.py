@@ -532,6 +532,18 @@ def test_interactions_are_drawn_on_the_scale_of_features(page_with):
     np.testing.assert_allclose(pairs[:, 0], columns[0, 0], atol=1.0)
 
 
+def test_without_interactions_the_strongest_features_are_mapped_and_the_page_says_so(page_with):
+    def edit(content):
+        content["strengths"]["columns"] = [[2, 25.0], [1, 5.0], [0, 1.0]]
+        content["strengths"]["pairs"] = []
+
+    page = page_with(edit)
+    assert [page.locator(f"#pair-{axis}").input_value() for axis in "xy"] == ["2", "1"]
+    assert "No two features act together" in page.locator("#pair-lead").inner_text()
+    assert page.locator("#strength-pairs").inner_text() == "None: no two features change each other's effect."
+    assert page.locator("#pair-map svg").count() == 1
+
+
 @pytest.mark.parametrize("said", [None, "The fit is practically linear."])
 def test_a_note_on_strengths_stands_above_the_bars(page_with, said):
     page = page_with(lambda content: content["strengths"].update({} if said is None else {"note": said}))

@@ -217,12 +217,54 @@ def test_paper_has_no_buttons_and_no_scrolling_parts(pages) -> None:
     page.close()
 
 
+DRAWN = (
+    "[...document.querySelectorAll('figure.curve, #pair-map, #reach-list')].map(e => e.querySelectorAll('svg').length)"
+)
+
+
+def test_whoever_waits_for_the_page_to_load_finds_every_chart(pages) -> None:
+    # Those of a posterior take the longest.
+    page, _, _ = pages("posterior", height=300)
+    page.page.add_init_script(f"addEventListener('load', () => {{ globalThis.atLoad = {DRAWN}; }})")
+    page.page.reload()
+    page.page.wait_for_function("globalThis.atLoad")
+    found = page.page.evaluate("atLoad")
+    assert len(found) == 4 + 2
+    assert min(found) >= 1
+    assert page.page.locator("iframe").count() == 0
+    assert page.errors == []
+    page.close()
+
+
+def test_a_narrower_window_draws_every_chart_anew_at_once(pages) -> None:
+    page, _, _ = pages("shop", width=900)
+    wide = "[...document.querySelectorAll('main svg')].filter(s => s.getBoundingClientRect().right > innerWidth).length"
+    page.page.evaluate(f"addEventListener('resize', () => {{ globalThis.beyond = {wide}; }})")
+    page.page.set_viewport_size({"width": 400, "height": 900})
+    page.page.wait_for_function("globalThis.beyond !== undefined")
+    assert page.page.evaluate("beyond") == 0
+    page.close()
+
+
+def test_paper_waits_for_no_idle_time(pages) -> None:
+    page, _, _ = pages("shop")
+    place = "document.querySelector('figure[data-column=\"2\"] circle.point').getAttribute('cx')"
+    before, after, later = page.page.evaluate(
+        f"(() => {{ const at = () => {place}; const before = at(); report.set({{ 2: 199 }});"
+        " const later = at(); dispatchEvent(new Event('beforeprint')); return [before, at(), later]; })()"
+    )
+    assert before == later != after
+    page.close()
+
+
 def test_the_candidates_of_a_selection_are_listed_with_their_weights(pages) -> None:
     page, model, _ = pages("shop")
     rows = page.page.locator("#chosen-list tbody tr").all_inner_texts()
-    counted = sorted((c.weight for c in model.selection_.candidates if c.weight > 0), reverse=True)
+    counted = sorted((c.weight for c in model.selection_.kinds if c.weight > 0), reverse=True)
     assert len(rows) >= len(counted) > 0
     shown = [float(row.split("\t")[4].strip()) for row in rows[: len(counted)]]
     assert np.allclose(shown, counted, rtol=0.05)
+    kinds = [tuple(row.split("\t")[:3]) for row in rows]
+    assert len(set(kinds)) == len(kinds)
     assert f"{len(model.selection_.candidates)} candidates" in page.page.locator("#chosen-lead").inner_text()
     page.close()

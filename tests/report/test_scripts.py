@@ -27,12 +27,13 @@ def test_modules_keep_their_names_apart():
     modules = {
         "js/main.js": f"{imports}\na(b);",
         "js/a.js": "const same = 1;\nexport function a(x) {\n  return x + same;\n}",
-        "js/b.js": 'import { a } from "./a.js";\nconst same = 2;\nexport const b = a(same);',
+        "js/b.js": 'import { a } from "./a.js";\nconst same = 2;\nexport const b = a(same);\nexport function* c() {}',
     }
     script = joined("js/main.js", modules.__getitem__)
     assert script.count("const same = ") == 2
     assert script.index("function a(x)") < script.index("const b = a(same)") < script.index("a(b);")
     assert script.count("function a(x)") == 1
+    assert "return { b, c };" in script
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ def test_equal_to_the_whole_table_where_the_sample_is_all_of_it(size):
     np.testing.assert_allclose(found.scaler_.scale_, whole.scaler_.scale_, rtol=1e-4)
     np.testing.assert_array_equal(found.low_, whole.low_)
     np.testing.assert_array_equal(found.high_, whole.high_)
+    # Witnesses have no share in the mean.
+    np.testing.assert_allclose(found.mean_, whole.mean_, atol=1e-9)
 
 
 def test_a_small_sample_still_knows_ranges_categories_and_scales():

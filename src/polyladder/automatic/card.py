@@ -11,7 +11,7 @@ import numpy as np
 
 from polyladder.estimators.rivals.feedforward import NetworkEstimator
 from polyladder.estimators.store import versions
-from polyladder.explain.fitted import read_model
+from polyladder.explain.fitted import read_model, target_name
 from polyladder.explain.strengths import strengths
 from polyladder.explain.typical import typical_row
 from polyladder.tables.describe import ColumnSummary, describe_columns, unit_of
@@ -73,7 +73,7 @@ def make_card(
     estimator: Any,
     X: Any,
     *,
-    target: str = "prediction",
+    target: str | None = None,
     scores: Sequence[Score] = (),
     held_out: HeldOut | None = None,
     selection: Mapping[str, Any] | None = None,
@@ -88,8 +88,9 @@ def make_card(
     estimator : a fitted estimator of this library
     X : array-like or data frame of shape (n, d)
         The rows that it was fitted to.
-    target : str
-        Name of what it predicts. A unit may stand in brackets at its end, as in the names of columns.
+    target : str or None
+        Name of what it predicts; by default that of the training target, if it had one, or "prediction". A unit may
+        stand in brackets at its end, as in the names of columns.
     scores : sequence of Score
         On held-out rows, of this and of other models.
     held_out : HeldOut or None
@@ -106,6 +107,7 @@ def make_card(
     -------
     ModelCard
     """
+    target = target_name(estimator) if target is None else target
     ladder = not isinstance(estimator, NetworkEstimator)
     model = read_model(estimator, X) if ladder else None
     classes = vars(estimator.target_).get("labels")

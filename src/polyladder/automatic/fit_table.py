@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.automatic.budget import WORTH, Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score, make_card
@@ -18,7 +21,12 @@ from polyladder.automatic.metrics import balance_notes, class_counts, confusion,
 from polyladder.automatic.selected import selection_json
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
-from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
+from polyladder.estimators.bayesian import (
+    UNSETTLED,
+    BayesianEstimator,
+    BayesianLPNNClassifier,
+    BayesianLPNNRegressor,
+)
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.tables.dates import DAYS
 from polyladder.tables.features import count_inputs
@@ -117,6 +125,8 @@ def fit_table(
     -------
     LPNNRegressor, LPNNClassifier or their Bayesian siblings
         Fitted to all rows. Its ``card_`` holds scores of all models on held-out rows, how it was chosen, and more.
+        It reads data frames as the table was read: columns by their names, in any order, with cells as they are
+        written there; other columns, the target among them, are left out.
 
     Examples
     --------
@@ -124,7 +134,10 @@ def fit_table(
     >>> from sklearn.datasets import make_friedman1
     >>> from polyladder import fit_table
     >>> X, y = make_friedman1(100, random_state=0)
-    >>> model = fit_table(pd.DataFrame(X).add_prefix("x").assign(y=y), "y", seconds=0)
+    >>> table = pd.DataFrame(X).add_prefix("x").assign(y=y)
+    >>> model = fit_table(table, "y", seconds=0)
+    >>> bool(model.score(table, y) > 0.9)
+    True
     >>> [score["model"] for score in model.card_["scores"]]
     ['ladder', 'mean', 'linear', 'cubic ridge', 'HistGradientBoosting']
     """
@@ -212,6 +225,11 @@ def fit_training_table(
     notes += balance_notes(y) if task == "classification" else []
     for note in notes:
         say(note)
+
+    def tell(note: str) -> None:
+        notes.append(note)
+        say(note)
+
     inputs = count_inputs(X)
     (train, answers), unseen = held
     choice = None
@@ -231,11 +249,11 @@ def fit_training_table(
     step(f"fitting {name}")
     models = [estimator_to_fit(effort) for effort in efforts]
     given = RowsToFit(train, answers, weights(answers, task, balance), seed)
-    fitted = fit_in_time(models, given, deadline.left(SHARES["ladder"]))
+    with saying_of_chains_later():
+        fitted = fit_in_time(models, given, deadline.left(SHARES["ladder"]))
     estimator, rows, effort = fitted.model, fitted.rows, efforts[fitted.level]
     if effort == "low":
-        notes.append(f"{seconds:g} seconds leave time for a short selection alone: fewer candidates were tried.")
-        say(notes[-1])
+        tell(f"{seconds:g} seconds leave time for a short selection alone: fewer candidates were tried.")
     first = judged(name, estimator, *unseen, fitted.seconds, task)
     if rows < len(answers):
         first[0]["rows"] = rows
@@ -243,24 +261,26 @@ def fit_training_table(
     share = Deadline(deadline.start, SHARES["rivals"] * deadline.seconds)
     others = list(scores(rivals, (train, answers), unseen, task, lambda m: step(f"fitting {m}"), share))
     if len(others) < len(rivals):
-        notes.append("There was no time left for " + ", ".join(list(rivals)[len(others) :]) + ".")
-        say(notes[-1])
+        tell("There was no time left for " + ", ".join(list(rivals)[len(others) :]) + ".")
     # The rows of another file stay unseen, and then the model is that which was judged.
     if test is None:
         most = min(len(y), fitted.affordable(deadline.left()))
         if most == len(y) or most > WORTH * rows:
             step(f"fitting {name} to {'all ' if most == len(y) else ''}{most:,} rows")
-            again = RowsToFit(X, y, weights(y, task, balance), seed).fit(estimator_to_fit(effort), most)
+            with saying_of_chains_later():
+                again = RowsToFit(X, y, weights(y, task, balance), seed).fit(estimator_to_fit(effort), most)
             known = None if task == "regression" else (estimator.classes_, again.model.classes_)
             broken = got_worse(first[1], judged(name, again.model, *unseen, again.seconds, task)[1], known)
             if broken:
-                notes.append(broken)
+                tell(broken)
                 say(broken)
             else:
                 estimator, rows = again.model, most
         if most < len(y):
             notes.append(f"There was no time for all rows: the model was fitted to {rows:,} of {len(y):,}.")
-            say(notes[-1])
+    if isinstance(estimator, BayesianEstimator) and not estimator.diagnostics_.settled:
+        longer = f"In Python, {type(estimator).__name__} runs them for longer (warmup, draws)."
+        tell(f"{UNSETTLED}: {estimator.diagnostics_.summary}. {longer}")
     step("describing the model")
     scored = [first, *others]
     words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
@@ -290,6 +310,14 @@ def got_worse(first: HeldOut, again: HeldOut, known: tuple[NDArray[Any], NDArray
         f"Fitted once more, to all rows, the model was worse on the held-out rows ({words}), so the fit to the other "
         "rows was kept."
     )
+
+
+@contextmanager
+def saying_of_chains_later() -> Iterator[None]:
+    """Leave out the warning that chains disagree: it is said once, of the model that is kept."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", UNSETTLED, ConvergenceWarning)
+        yield
 
 
 class OutOfTimeError(Exception):

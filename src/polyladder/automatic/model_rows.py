@@ -70,3 +70,24 @@ def model_rows(chunk: Any, columns: dict[str, ColumnKind], file: TableFile, esti
         convert(chunk[name], kind, file.comma, row) for name, kind in columns.items()
     )
     return rows if "feature_names_in_" in vars(estimator) else rows.to_numpy()
+
+
+def frame_rows(frame: Any, estimator: Any) -> Any:
+    """The rows of a data frame for a model of `fit_table`, read as its table was: columns by name, others left out.
+
+    Numbers pass as they are, since rows may have been read before; all other cells are what they were in training.
+    """
+    import polars as pl
+
+    from polyladder.automatic.fit_table import frame_file
+    from polyladder.tables.columns import convert
+
+    file = frame_file(frame)
+    columns, rows = file_columns(file, estimator), file.whole()
+
+    def read(column: Any, kind: ColumnKind) -> Any:
+        if kind.kind in ("number", "date") and column.dtype.is_numeric():
+            return column.cast(pl.Float64)
+        return convert(column, kind, file.comma)
+
+    return rows.select(list(columns)).with_columns(read(rows[name], kind) for name, kind in columns.items())

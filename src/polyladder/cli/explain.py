@@ -186,8 +186,8 @@ def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> No
     say(f"{found.target}: a polynomial of order {found.order} in {found.inputs} inputs{rows}.", "bold")
     for formula in found.formulas:
         show_formula(say, formula)
-    features = [(found.names[i], value) for i, value in found.strengths.columns[:FEATURES]]
-    pairs = [(f"{found.names[i]} x {found.names[j]}", value) for i, j, value in found.strengths.pairs[:PAIRS]]
+    features = found.strengths.columns[:FEATURES]
+    pairs = tuple((f"{first} x {second}", value) for first, second, value in found.strengths.pairs[:PAIRS])
     if found.strengths.note:
         say()
         say(found.strengths.note)
@@ -199,6 +199,9 @@ def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> No
             for name, value in named:
                 # One scale for both, so that an interaction that is next to nothing looks like it.
                 say(f"  {name:<{width}}  {value:9.4g}  {'█' * round(BAR * value / (features[0][1] or 1.0))}")
+    if len(features) > 1 and not pairs:
+        say()
+        say("No interactions: no two features change each other's effect.")
     if found.curve:
         show_curve(say, found.curve, written.get(found.curve.column))
 

@@ -68,7 +68,9 @@ def predict(
         print(f"polyladder: note: {sentence}", file=sys.stderr)
     if output is not None and not quiet:
         said = ", which replaced the file that was there" if replaced else ""
-        print(f"{count:,} predictions in {output}{said}.", file=sys.stderr)
+        named = (estimator.card_ or {}).get("target")
+        of = f" of {named}" if named else ""
+        print(f"{count:,} predictions{of} in {output}{said}.", file=sys.stderr)
 
 
 @dataclass(frozen=True)

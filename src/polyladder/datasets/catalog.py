@@ -6,7 +6,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -62,13 +62,13 @@ class Entry:
     license: str
     note: str
     format: Format
-    feature_names: tuple[str, ...]
+    feature_names: tuple[str, ...] = field(repr=False)
     target_name: str
-    class_names: tuple[str, ...]
+    class_names: tuple[str, ...] = field(repr=False)
     positive_label: int | None
     seeded_splits: int
     test_rows: int
-    files: tuple[DataFile, ...]
+    files: tuple[DataFile, ...] = field(repr=False)
 
     @property
     def splits(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -66,6 +67,12 @@ MEAN_DRAWS = 50
 DIAGNOSED_ROWS = 200
 """Training rows, evenly spread, at whose predictions the chains are compared."""
 
+UNSETTLED = "The chains have not settled"
+"""How the warning begins that chains disagree about predictions."""
+
+PERCENT = 2
+"""Digits of the probabilities by which chains of classes are compared: where all are sure, they agree."""
+
 SUREST = 6.0
 """How far, in units of the latent noise, a draw's outputs may lie on one side: a chance of one in a billion. In an
 empty corner they would grow without bound, and with them the price of being wrong."""
@@ -106,6 +113,7 @@ class BayesianEstimator(TableEstimator):
             draft.posterior_ = draft._posterior(rows, order, int(draft.chains), warmup, draws, seed)
             draft.order_ = order
             draft.diagnostics_ = draft._diagnose(rows)
+        self._warn_of_chains(warmup, draws)
         return self
 
     def fit_batches(self, batches: Any) -> Self:
@@ -156,6 +164,7 @@ class BayesianEstimator(TableEstimator):
             draft.posterior_ = posterior_of(found, int(draft.chains))
             draft.order_ = order
             draft.diagnostics_ = draft._diagnose(rows)
+        self._warn_of_chains(warmup, draws)
         return self
 
     def _part_likelihood(self) -> Literal["gaussian", "probit"]:
@@ -238,9 +247,23 @@ class BayesianEstimator(TableEstimator):
     def _diagnose(self, rows: Rows) -> Diagnostics:
         posterior = self.posterior_
         positions = torch.linspace(0, len(rows.z) - 1, min(DIAGNOSED_ROWS, len(rows.z))).long()
-        f = evaluate(posterior.weights, rows.z[positions])
+        f = self._judged(evaluate(posterior.weights, rows.z[positions]))
         each = f.reshape(posterior.chains, -1, *f.shape[1:])
         return Diagnostics(split_rhat(each).numpy(), effective_sample_size(each).numpy(), len(f))
+
+    def _judged(self, f: Tensor) -> Tensor:
+        """What chains are compared by, from the outputs of their draws. Shape (draws, n, m)."""
+        return f
+
+    def _warn_of_chains(self, warmup: int, draws: int) -> None:
+        """Say that chains of these lengths disagree, if they do."""
+        if not self.diagnostics_.settled:
+            words = f"{UNSETTLED}: {self.diagnostics_.summary}. {self._way_out(warmup, draws)}"
+            warnings.warn(words, ConvergenceWarning, stacklevel=3)
+
+    def _way_out(self, warmup: int, draws: int) -> str:
+        """What to do about chains that disagree."""
+        return f"Run them for longer, such as warmup={4 * warmup}, draws={4 * draws}, or take a lower order."
 
     @cached_property
     def polynomial_(self) -> LadderPolynomial:
@@ -314,7 +337,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     polynomial_ : LadderPolynomial
         The posterior mean function over the transformed features, one wide ladder.
     diagnostics_ : Diagnostics
-        R-hat and effective sample size of predictions.
+        R-hat and effective sample size of predictions; shows itself as a summary. Where R-hat is above 1.1 at more than
+        5 % of them, `fit` warns (``ConvergenceWarning``).
     order_ : int
         The order used.
     growth_ : Growth
@@ -417,6 +441,11 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         slopes = scale.new_zeros(*scale.shape, 0)
         precision = tuple(chain_by_chain((1 / prior).expand(draws, *prior.shape)) for prior in found.prior)
         return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, precision, chains)
+
+    def _way_out(self, warmup: int, draws: int) -> str:
+        if self.inference == "gibbs":
+            return super()._way_out(warmup, draws)
+        return "The starts ended in different places. Take a lower order, or long chains of inference='gibbs'."
 
     def _log_densities(self, posterior: Posterior, rows: Rows) -> Tensor:
         return posterior.mixture(rows.z).log_densities(rows.y).sum(-1)
@@ -551,7 +580,7 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     polynomial_ : LadderPolynomial
         The posterior mean of the outputs, one wide ladder.
     diagnostics_ : Diagnostics
-        R-hat and effective sample size of outputs.
+        R-hat and effective sample size of probabilities, in whole percents.
 
     Examples
     --------
@@ -596,13 +625,15 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         each = class_probabilities(evaluate(posterior.weights, rows.z))
         return each.gather(-1, rows.y.reshape(1, -1, 1).expand(len(each), -1, 1)).squeeze(-1).log()
 
+    def _judged(self, f: Tensor) -> Tensor:
+        # Of several classes the outputs are not identified: the same number may be added to all of them.
+        each = class_probabilities(bounded(f))
+        return (each[..., 1:] if f.shape[-1] == 1 else each).round(decimals=PERCENT)
+
     def _draws(self, X: Any) -> Tensor:
         """Outputs of every draw, none of them surer than `SUREST`. Shape (draws, n, m)."""
-        z = self.inputs(X)
-        f = evaluate(self.posterior_.weights, z)
-        if f.shape[-1] == 1:
-            return f.clamp(-SUREST, SUREST)
-        return (f - f.amax(-1, keepdim=True)).clamp_min(-SUREST)
+        z = self.inputs(X)  # which asks first whether there is a posterior
+        return bounded(evaluate(self.posterior_.weights, z))
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, the mean over the draws. Shape (n, classes)."""
@@ -651,3 +682,10 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         which = torch.randint(len(each), (n, rows), generator=generator)
         p = each[which, torch.arange(rows)].reshape(n * rows, -1)
         return self.classes_[torch.multinomial(p, 1, generator=generator).reshape(n, rows).numpy()]
+
+
+def bounded(f: Tensor) -> Tensor:
+    """Outputs of draws (..., m), none of them surer than `SUREST`."""
+    if f.shape[-1] == 1:
+        return f.clamp(-SUREST, SUREST)
+    return (f - f.amax(-1, keepdim=True)).clamp_min(-SUREST)

@@ -489,6 +489,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         The transformer in front of the polynomial.
     n_features_in_ : int
         Columns seen in `fit`.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each column moves the prediction, as a share of all.
+    target_names_ : tuple of str
+        What ``y`` and its columns are called, where they have names; explanations use them.
 
     Examples
     --------

@@ -18,6 +18,12 @@ from polyladder.training.bayes.noise import log_tilt, noise_columns
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
+AGREEING = 1.1
+"""Chains whose split R-hat at a prediction is above this disagree about it."""
+
+FEW = 0.05
+"""Share of the predictions at which chains may disagree and still count as settled; chance alone makes some."""
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -42,6 +48,9 @@ class Posterior:
     precision: tuple[Tensor, ...]
     chains: int
 
+    def __repr__(self) -> str:
+        return f"Posterior({len(self.weights)} draws from {self.chains} chains of {self.weights!r})"
+
     def noise_scale(self, z: Tensor) -> Tensor:
         """Scale of the noise at transformed rows z (n, d).
 
@@ -60,7 +69,7 @@ class Diagnostics(NamedTuple):
     """How well the chains mixed, judged at predictions of up to 200 training rows; weights are not identified.
 
     Attributes:
-        rhat: split R-hat of each. Shape (rows, m).
+        rhat: split R-hat of each. Shape (rows, m); NaN where all draws say the same.
         effective_draws: effective sample size of each. Shape (rows, m).
         draws: how many draws there are.
     """
@@ -68,6 +77,32 @@ class Diagnostics(NamedTuple):
     rhat: Array
     effective_draws: Array
     draws: int
+
+    @property
+    def disagreeing(self) -> float:
+        """The share of the predictions whose R-hat is above `AGREEING`."""
+        return float((self.rhat > AGREEING).mean())
+
+    @property
+    def settled(self) -> bool:
+        """Whether the chains agree at all but a few of the predictions."""
+        return self.disagreeing <= FEW
+
+    @property
+    def summary(self) -> str:
+        """The largest R-hat and the fewest effective draws, with their medians, in words."""
+        told = self.rhat[~np.isnan(self.rhat)]
+        if not told.size:
+            return f"all {self.draws} draws predict the same"
+        sizes = self.effective_draws[~np.isnan(self.rhat)]
+        return (
+            f"R-hat is up to {told.max():.2f} (median {np.median(told):.2f}) and above {AGREEING:g} at "
+            f"{self.disagreeing:.0%} of {self.rhat.size} predictions; as few as {sizes.min():.0f} of {self.draws} "
+            f"draws are effective (median {np.median(sizes):.0f})"
+        )
+
+    def __repr__(self) -> str:
+        return f"Diagnostics({self.summary})"
 
 
 class Uncertainty(NamedTuple):

@@ -35,6 +35,8 @@ def check_restored(estimator: Any) -> None:
     inputs = check_features(estimator)
     check = check_classes if isinstance(estimator, ClassPrediction) else check_numbers
     outputs = check(estimator.target_)
+    titles = vars(estimator).get("target_names_", ())
+    require(type(titles) is tuple and all(isinstance(name, str) for name in titles), "target_names_ are no text")
     family = type(estimator).__name__.removesuffix("Classifier").removesuffix("Regressor")
     for name, (kind, dimensions) in MODELS[family].items():
         check_model(name, vars(estimator)[name], kind, dimensions, inputs, outputs)
@@ -119,6 +121,8 @@ def check_table_features(features: Features) -> int:
             check_parameters(part)
     known = check_encoder(features.encoder_, len(encoded)) if encoded else []
     check_transformed(features, numeric, dict(zip(encoded, known, strict=True)))
+    if features.mean_ is not None:
+        check_shape("mean_", features.mean_, (len(features.feature_names_out_),))
     return len(names)
 
 

@@ -18,14 +18,14 @@ from torch import Tensor
 
 from polyladder.estimators.parameters import check_choice
 from polyladder.estimators.rows import Rows, settle_weights
-from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target, read_labels, read_numbers
+from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target, names_of, read_labels, read_numbers
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.sparse import as_rows, is_sparse, row_parts
 from polyladder.polynomial.substitute import substitute
 from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
-from polyladder.tables.table import Table
+from polyladder.tables.table import Table, is_frame
 from polyladder.training.threads import torch_limited
 
 MEMBERS = 16
@@ -79,6 +79,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("X must be dense, as it was in fit; got a sparse matrix. Fit to sparse rows instead.")
         if sparse:
             return read_sparse(self, X, reset=False)
+        if is_frame(X) and any("written" in column for column in (self.card_ or {}).get("columns", ())):
+            # A table that was read cell by cell in training is read so again; what does that stands above estimators.
+            X = import_module("polyladder.automatic.model_rows").frame_rows(X, self)
         return read_rows(self, X, categorical=self.features_.categorical_)
 
     def explain(self, X: Any = None, **options: Any) -> Any:
@@ -98,6 +101,22 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """
         # Explanations stand above estimators.
         return import_module("polyladder.explain.explanation").explain(self, X, **options)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """How much each column moves the prediction, as a share of all: what `SelectFromModel` and others ask for.
+
+        The strengths of `explain` divided by their sum: over training rows where a card holds them, otherwise over
+        points in the middle of the training ranges. Shape (n_features_in_,).
+        """
+        name = type(self).__name__
+        if "features_" not in vars(self):
+            raise AttributeError(f"This {name} has no attribute 'feature_importances_' before it is fitted.")
+        try:
+            found: Array = import_module("polyladder.explain.strengths").importances(self)
+        except (TypeError, ValueError) as error:
+            raise AttributeError(f"This {name} has no attribute 'feature_importances_'. {error}") from error
+        return found
 
     def report(self, X: Any = None, y: Any = None) -> Any:
         """The page of the model, shown inline in a notebook; `polyladder.write_report` writes it to a file.
@@ -210,6 +229,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         else:
             raise ValueError("X must be dense for exact solves; got a sparse matrix. Use solver='adam'.")
         values = self._read_target(y)
+        names = names_of(y)
+        if names and not again:
+            self.target_names_ = names
         check_consistent_length(table.numbers, values)
         if sample_weight is None:
             return table, values, None

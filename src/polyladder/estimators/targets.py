@@ -13,6 +13,7 @@ from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.substitute import rescale_outputs
+from polyladder.tables.table import is_frame
 
 Array = np.ndarray[Any, Any]
 
@@ -174,6 +175,18 @@ def read_numbers(estimator: Any, y: Any) -> Array:
         at = np.unravel_index(np.abs(values).argmax(), values.shape)
         raise ValueError(f"y must lie within {LARGEST:g} of zero; got {values[at]:g}. Divide it by a constant.")
     return np.asarray(values)
+
+
+def names_of(y: Any) -> tuple[str, ...]:
+    """What a target's columns are called, in a frame or a series; nothing where they have no names."""
+    if is_frame(y):
+        names = list(y.columns)
+    else:
+        try:
+            names = [y.name]
+        except AttributeError:
+            return ()
+    return tuple(names) if all(isinstance(name, str) and name for name in names) else ()
 
 
 def refuse_text(estimator: Any, y: Any) -> None:

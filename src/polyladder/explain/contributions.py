@@ -13,6 +13,7 @@ from torch import Tensor
 
 from polyladder.analysis.attribution import integrated_gradients
 from polyladder.estimators.targets import ClassTarget
+from polyladder.explain.baseline import training_mean
 from polyladder.explain.columns import values_of
 from polyladder.explain.fitted import FittedModel
 from polyladder.tables.columns import write_value
@@ -26,7 +27,7 @@ CHUNK = 2**22
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contributions:
     """Contributions of the columns to the outputs of some rows.
 
@@ -34,7 +35,7 @@ class Contributions:
     score for each of several; of numbers it is the prediction before it is held to a range.
 
     Attributes:
-        columns: names of the columns that vary.
+        columns: names of the columns that the model reads: those that vary, or are missing in some rows.
         cells: for each row the cells of these columns, as the table writes them.
         output_names: what each output is.
         baseline: where the contributions start, in words.
@@ -59,6 +60,11 @@ class Contributions:
     outputs: Array
     predictions: NDArray[Any]
     held: Array
+
+    def __repr__(self) -> str:
+        start = ", ".join(f"{value:.4g}" for value in self.start)
+        counts = f"of {len(self.columns)} columns to {len(self.outputs)} rows"
+        return f"Contributions({counts}, from {start} at {self.baseline})"
 
     def ranked(self, row: int = 0, output: int = 0) -> list[int]:
         """Positions of the columns, the largest contribution first."""
@@ -85,16 +91,17 @@ def contributions(model: FittedModel, rows: Any, baseline: Any = None) -> Contri
     Args:
         model: as `read_model` found it.
         rows: of its table. Shape (n, d).
-        baseline: one row to start from; by default the training mean.
+        baseline: one row to start from; by default the training mean, which is a part of the model.
     """
     z = model.estimator.inputs(rows)
     if baseline is None:
-        start, words = torch.from_numpy(mean_inputs(model, z)), "the training mean"
+        mean = training_mean(model)
+        start, words = torch.from_numpy(mean.inputs), mean.words
     else:
         if len(baseline) != 1:
             raise ValueError(f"baseline must be one row; got {len(baseline)}.")
         start, words = model.estimator.inputs(baseline)[0], "the row given"
-    used = [i for i, column in enumerate(model.columns) if column.kind != "constant"]
+    used = [i for i, column in enumerate(model.columns) if column.inputs]
     by_column = torch.zeros(z.shape[1], len(used), dtype=z.dtype)
     for place, i in enumerate(used):
         by_column[model.columns[i].inputs, place] = 1.0
@@ -131,24 +138,6 @@ def contributions(model: FittedModel, rows: Any, baseline: Any = None) -> Contri
 def by_row(parts: list[Tensor]) -> Array:
     """Parts of shape (rows, m, columns) as one array of shape (n, columns, m)."""
     return np.asarray(torch.cat(parts).transpose(1, 2).numpy())
-
-
-def mean_inputs(model: FittedModel, z: Tensor) -> Array:
-    """The training mean as the polynomial sees it, as far as it is known. Shape (d,).
-
-    Scaled numbers have mean 0. The shares of categories and of missing numbers come from the card; without one, from
-    the rows at hand.
-    """
-    start = np.asarray(z.mean(0).numpy()).copy()
-    notes = {note["name"]: note for note in model.card.get("columns", ())}
-    for column in model.columns:
-        if column.kind == "numeric":
-            start[column.at] = 0.0
-            if column.flag is not None and column.name in notes and model.card.get("rows"):
-                start[column.flag] = notes[column.name]["missing"] / model.card["rows"]
-        elif column.kind == "category" and column.name in notes and sum(column.counts) > 0:
-            start[column.inputs] = np.array(column.counts) / sum(column.counts)
-    return start
 
 
 def written_cells(model: FittedModel, rows: Any, used: list[int]) -> tuple[tuple[str, ...], ...]:

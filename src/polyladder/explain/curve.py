@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -29,8 +29,8 @@ class Curve:
     """
 
     column: str
-    x: tuple[float, ...]
-    y: tuple[float, ...]
+    x: tuple[float, ...] = field(repr=False)
+    y: tuple[float, ...] = field(repr=False)
     minimum: tuple[float, float]
     maximum: tuple[float, float]
     held_to: tuple[float, float] | None

@@ -16,7 +16,7 @@ CURVES = 12
 """Columns whose curves are found, at most."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a fitted model does.
 
@@ -51,6 +51,11 @@ class Explanation:
         """The strongest terms of the first output."""
         return self.formulas[0].terms
 
+    def __repr__(self) -> str:
+        strongest = ", ".join(f"{name} ({value:.3g})" for name, value in self.strengths.columns[:5])
+        rows = "" if self.contributions is None else f", contributions to {len(self.contributions.outputs)} rows"
+        return f"Explanation({self.target}: order {self.order} in {self.inputs} inputs, strongest {strongest}{rows})"
+
     def plot(self, row: int = 0, output: int = 0, ax: Any = None) -> Any:
         """Draw what each column contributed to the prediction of a row, from the start to the end, with matplotlib.
 
@@ -77,8 +82,8 @@ class Explanation:
             "inputs": self.inputs,
             "rows": self.rows,
             "formula": [asdict(formula) for formula in self.formulas],
-            "features": [[self.names[i], value] for i, value in self.strengths.columns],
-            "interactions": [[self.names[i], self.names[j], value] for i, j, value in self.strengths.pairs],
+            "features": [list(each) for each in self.strengths.columns],
+            "interactions": [list(each) for each in self.strengths.pairs],
             "over": self.strengths.over,
             "note": self.strengths.note,
             "curve": None if self.curve is None else asdict(self.curve),
@@ -111,7 +116,7 @@ def explain(
         >>> from polyladder.explain.explanation import explain
         >>> X, y = make_friedman1(200, random_state=0)
         >>> found = explain(LPNNRegressor(order=3, random_state=0).fit(X, y), X)
-        >>> found.names[found.strengths.columns[0][0]] in ("x0", "x1", "x3")
+        >>> found.strengths.columns[0][0] in ("x0", "x1", "x3")
         True
         >>> parts = found.contributions
         >>> bool(abs(parts.start + parts.values.sum(1) - parts.outputs).max() < 1e-9)
@@ -140,7 +145,7 @@ def explain(
 
 def strongest_curves(model: FittedModel, ranked: Strengths, output: int) -> tuple[Curve, ...]:
     """The curves of the strongest columns of numbers."""
-    numeric = [model.columns[i] for i, _ in ranked.columns if model.columns[i].kind == "numeric"]
+    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].kind == "numeric"]
     return tuple(curve(model, column, output) for column in numeric[:CURVES])
 
 
@@ -154,5 +159,5 @@ def chosen_curve(model: FittedModel, feature: str | None, ranked: Strengths) -> 
         return None
     if feature is not None:
         return curve(model, known[feature])
-    numeric = [model.columns[i] for i, _ in ranked.columns if model.columns[i].kind == "numeric"]
+    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].kind == "numeric"]
     return curve(model, numeric[0])

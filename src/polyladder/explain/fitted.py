@@ -47,7 +47,7 @@ class FittedModel:
     @property
     def target_name(self) -> str:
         """What is predicted."""
-        return str(self.card.get("target", "prediction"))
+        return str(self.card.get("target", target_name(self.estimator)))
 
     @property
     def guard_range(self) -> tuple[Tensor, Tensor] | None:
@@ -65,7 +65,21 @@ class FittedModel:
                 else [f"score of {label}" for label in labels]
             )
         count = self.target.outputs
-        return [self.target_name] if count == 1 else [f"{self.target_name} {i + 1}" for i in range(count)]
+        if count == 1:
+            return [self.target_name]
+        names = target_names(self.estimator)
+        return list(names) if len(names) == count else [f"{self.target_name} {i + 1}" for i in range(count)]
+
+
+def target_names(estimator: Any) -> tuple[str, ...]:
+    """What the columns of the training target were called, if they had names."""
+    return tuple(vars(estimator).get("target_names_", ()))
+
+
+def target_name(estimator: Any) -> str:
+    """The name of the one column of the training target; without it, what a prediction is called."""
+    names = target_names(estimator)
+    return names[0] if len(names) == 1 else "prediction"
 
 
 def read_model(estimator: Any, rows: Any = None) -> FittedModel:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from polyladder.analysis.hessian import hessian
 from polyladder.analysis.jacobian import jacobian
-from polyladder.explain.fitted import FittedModel
+from polyladder.explain.baseline import training_mean
+from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
 
@@ -31,6 +33,9 @@ PAIRS = 20
 STRAIGHT = 0.01
 """A fit is called practically linear if no slope changes by more than this share of the strongest feature's."""
 
+ROUNDING = 1e-9
+"""Pairs that change a slope by no more than this share of the strongest column's do not act together."""
+
 CHUNK = 2**24
 """Derivatives held at once: 128 MiB in float64."""
 
@@ -41,15 +46,19 @@ class Strengths:
 
     Attributes:
         over: what the means are taken over, in words.
-        columns: position in the table and strength of each column that varies, strongest first.
-        pairs: positions and strength of pairs, strongest first.
+        columns: name and strength of each column that the model reads, strongest first.
+        pairs: names and strength of pairs that act together at all, strongest first.
         bend: the largest change of a slope, of a column by itself or by another, per standard deviations of both.
+        positions: in the table, of each of the columns.
+        pair_positions: in the table, of each of the pairs.
     """
 
     over: str
-    columns: tuple[tuple[int, float], ...]
-    pairs: tuple[tuple[int, int, float], ...]
+    columns: tuple[tuple[str, float], ...]
+    pairs: tuple[tuple[str, str, float], ...]
     bend: float
+    positions: tuple[int, ...]
+    pair_positions: tuple[tuple[int, int], ...]
 
     @property
     def note(self) -> str:
@@ -67,7 +76,33 @@ class Strengths:
             "columns": [list(each) for each in self.columns],
             "pairs": [list(each) for each in self.pairs],
             "bend": self.bend,
+            "positions": list(self.positions),
+            "pair_positions": [list(each) for each in self.pair_positions],
         }
+
+
+def named_strengths(
+    names: Sequence[str],
+    over: str,
+    columns: Iterable[tuple[int, float]],
+    pairs: Iterable[tuple[int, int, float]],
+    bend: float,
+) -> Strengths:
+    """Strengths of columns by their positions, strongest first, with their names.
+
+    Pairs whose strength is no more than rounding beside that of the strongest column are none.
+    """
+    ranked = tuple((int(i), float(value)) for i, value in columns)
+    least = ROUNDING * max((value for _, value in ranked), default=0.0)
+    kept = tuple((int(i), int(j), float(value)) for i, j, value in pairs if value > least)
+    return Strengths(
+        over,
+        tuple((names[i], value) for i, value in ranked),
+        tuple((names[i], names[j], value) for i, j, value in kept),
+        float(bend),
+        tuple(i for i, _ in ranked),
+        tuple((i, j) for i, j, _ in kept),
+    )
 
 
 def strengths(model: FittedModel, z: Tensor | None = None) -> Strengths:
@@ -95,9 +130,13 @@ def stored(card: Mapping[str, Any]) -> Strengths | None:
     found = card.get("strengths")
     if not isinstance(found, Mapping) or "columns" not in found:
         return None
-    columns = tuple((int(i), float(v)) for i, v in found["columns"])
-    pairs = tuple((int(i), int(j), float(v)) for i, j, v in found["pairs"])
-    return Strengths(str(found["over"]), columns, pairs, float(found["bend"]))
+    columns, pairs = found["columns"], found["pairs"]
+    if "positions" in found:
+        columns = [(i, value) for i, (_, value) in zip(found["positions"], columns, strict=True)]
+        pairs = [(i, j, value) for (i, j), (_, _, value) in zip(found["pair_positions"], pairs, strict=True)]
+    # Cards of before hold positions in the place of names.
+    names = [note["name"] for note in card["columns"]]
+    return named_strengths(names, str(found["over"]), columns, pairs, found["bend"])
 
 
 def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> Strengths:
@@ -118,10 +157,11 @@ def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> S
             if i < j:
                 by_pair[i, j] = by_pair.get((i, j), 0.0) + changes[a, b].item()
     pairs = sorted(by_pair.items(), key=lambda item: -item[1])[:PAIRS]
-    return Strengths(
+    return named_strengths(
+        [column.name for column in model.columns],
         f"{len(points)} {over}",
-        tuple((i, by_column[i]) for i in sorted(used, key=lambda i: -by_column[i])),
-        tuple((i, j, value**0.5) for (i, j), value in pairs),
+        ((i, by_column[i]) for i in sorted(used, key=lambda i: -by_column[i])),
+        ((i, j, value**0.5) for (i, j), value in pairs),
         changes.max().sqrt().item(),
     )
 
@@ -164,16 +204,30 @@ def central_points(model: FittedModel) -> tuple[Tensor, Tensor]:
     """Points where no rows are known, and standard deviations to count their inputs with. Shapes (POINTS, d), (d,).
 
     Each column by itself, numbers from the middle half of a normal distribution: a polynomial says little of use in
-    corners where there are no rows, and independent columns have many corners. The numbers count as if they had a
-    standard deviation of 1, as rows do.
+    corners where there are no rows, and independent columns have many corners. The numbers and their ramps count as if
+    they had a standard deviation of 1, as rows do; categories and missing numbers come with their shares in training.
     """
     rng = np.random.default_rng(0)
     points = rng.uniform(-0.67, 0.67, size=(POINTS, model.ladders.in_features))
+    shares = training_mean(model).inputs
+    spread = np.ones(len(shares))
     for column in model.columns:
-        if column.flag is not None:
-            points[:, column.flag] = 0.0
+        apart = [] if column.flag is None else [column.flag]
+        points[:, apart] = rng.random((POINTS, len(apart))) < shares[apart]
         if column.kind == "category":
-            points[:, column.inputs] = np.eye(len(column.inputs))[rng.integers(len(column.inputs), size=POINTS)]
-    spread = points.std(0)
-    spread[[column.at for column in model.columns if column.kind == "numeric"]] = 1.0
+            apart = column.inputs
+            points[:, apart] = np.eye(len(apart))[rng.choice(len(apart), POINTS, p=shares[apart])]
+        spread[apart] = np.sqrt(shares[apart] * (1 - shares[apart]))
+    ramps = model.features.ramps_
+    if ramps is not None:
+        points[:, -len(ramps.column) :] = ramps(points[:, : len(model.features.kept_)])
     return torch.tensor(points), torch.tensor(spread)
+
+
+def importances(estimator: Any) -> NDArray[np.float64]:
+    """The strength of each column of an estimator's table as a share of all together. Shape (columns,)."""
+    model = read_model(estimator)
+    found = strengths(model)
+    shares = np.zeros(len(model.columns))
+    shares[list(found.positions)] = [value for _, value in found.columns]
+    return shares / (shares.sum() or 1.0)

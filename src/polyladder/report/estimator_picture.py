@@ -26,7 +26,7 @@ def estimator_html(estimator: Any) -> str:
     except (TypeError, ValueError):
         return ""
     found = strengths(model)
-    numeric = [model.columns[i] for i, _ in found.columns if model.columns[i].kind == "numeric"][:SHOWN]
+    numeric = [model.columns[i] for i in found.positions if model.columns[i].kind == "numeric"][:SHOWN]
     curves = [(column, curve(model, column)) for column in numeric]
     held = [clamped(line) for _, line in curves]
     low, high = min(map(min, held), default=0.0), max(map(max, held), default=1.0)

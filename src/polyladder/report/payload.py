@@ -13,9 +13,9 @@ from polyladder.estimators.bayesian import SUREST
 from polyladder.estimators.posterior import Posterior
 from polyladder.estimators.store import versions
 from polyladder.estimators.targets import ClassTarget, NumberTarget
+from polyladder.explain.baseline import training_mean
 from polyladder.explain.columns import Column, values_of
-from polyladder.explain.contributions import mean_inputs
-from polyladder.explain.fitted import FittedModel, read_model
+from polyladder.explain.fitted import FittedModel, read_model, target_names
 from polyladder.explain.quality import bands, calibration, qualities
 from polyladder.explain.strengths import Strengths, stored, strengths
 from polyladder.explain.terms import Formula, formulas, term_count
@@ -68,11 +68,11 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "outputs": choices_of(model),
         "written": model.card.get("target_written"),
         "columns": columns_json(model, rows),
-        "way": way_json(model, rows),
+        "way": way_json(model),
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
         "range": target_range(model),
-        "strengths": {**found.json(), "pairs": moving_pairs(model, found), "note": found.note},
+        "strengths": strengths_json(model, found),
         "rows": [] if table is None else example_rows(model, table),
         "quality": [quality.json() for quality in shown],
         "calibration": calibration(model, shown, rows, target),
@@ -117,8 +117,10 @@ def choices_of(model: FittedModel) -> list[str]:
     """What can be shown: the classes, or the outputs."""
     if isinstance(model.target, ClassTarget):
         return [str(c) for c in model.target.labels]
-    outputs = model.target.outputs
-    return ["prediction"] if outputs == 1 else [f"output {i + 1}" for i in range(outputs)]
+    outputs, names = model.target.outputs, target_names(model.estimator)
+    if outputs == 1:
+        return ["prediction"]
+    return list(names) if len(names) == outputs else [f"output {i + 1}" for i in range(outputs)]
 
 
 def packed(values: Any) -> str:
@@ -181,10 +183,16 @@ def noise_json(posterior: Posterior, target: NumberTarget) -> Json:
     }
 
 
-def moving_pairs(model: FittedModel, found: Strengths) -> list[Any]:
-    """The strongest pairs of columns that the page can move."""
-    still = {i for i, column in enumerate(model.columns) if column.kind == "constant"}
-    return [pair for pair in found.json()["pairs"] if not still.intersection(pair[:2])][:PAIRS]
+def strengths_json(model: FittedModel, found: Strengths) -> Json:
+    """Strengths by the positions of columns, and the strongest pairs of those that the page can move."""
+    moving = {i for i, column in enumerate(model.columns) if column.kind != "constant"}
+    pairs = [[*places, value] for places, (_, _, value) in zip(found.pair_positions, found.pairs, strict=True)]
+    return {
+        "over": found.over,
+        "note": found.note,
+        "columns": [[i, value] for i, (_, value) in zip(found.positions, found.columns, strict=True)],
+        "pairs": [pair for pair in pairs if moving.issuperset(pair[:2])][:PAIRS],
+    }
 
 
 def columns_json(model: FittedModel, rows: Any) -> list[Json]:
@@ -208,12 +216,13 @@ def columns_json(model: FittedModel, rows: Any) -> list[Json]:
     return found
 
 
-def way_json(model: FittedModel, rows: Any) -> Json:
+def way_json(model: FittedModel) -> Json:
     """Where contributions start, and the nodes of the rule that integrates along the way from there to a row."""
-    z = model.estimator.inputs(rows) if rows is not None else torch.zeros(1, model.ladders.in_features).double()
+    mean = training_mean(model)
     nodes, weights = np.polynomial.legendre.leggauss((model.ladders.order + 1) // 2)
     return {
-        "start": packed(mean_inputs(model, z)),
+        "start": packed(mean.inputs),
+        "words": mean.words,
         "nodes": ((nodes + 1) / 2).tolist(),
         "weights": (weights / 2).tolist(),
     }
@@ -288,7 +297,8 @@ def candidates(model: FittedModel) -> Json | None:
     names = ("model", "features", "order", "error", "weight")
     return {
         "measure": selection.measure,
-        "list": [{name: vars(each)[name] for name in names} for each in selection.candidates],
+        "tried": len(selection.candidates),
+        "kinds": [{name: vars(each)[name] for name in names} for each in selection.kinds],
     }
 
 

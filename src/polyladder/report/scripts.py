@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 IMPORT = re.compile(r'^import \{(\s*\w+(?:,\s*\w+)*,?\s*)\} from "(\.[^"]*)";$', re.MULTILINE)
-EXPORT = re.compile(r"^export ((?:async )?(?:function|const) (\w+))", re.MULTILINE)
+EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|const) (\w+))", re.MULTILINE)
 LEFT = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 

@@ -67,7 +67,7 @@ def explained(explanation: Explanation) -> Contributions:
 def explanation_html(explanation: Explanation) -> str:
     """The strongest columns and terms and, where rows were explained, the first few predictions."""
     strongest = ", ".join(
-        f"{html.escape(explanation.names[i])} ({number_words(value)})" for i, value in explanation.strengths.columns[:6]
+        f"{html.escape(name)} ({number_words(value)})" for name, value in explanation.strengths.columns[:6]
     )
     terms = " ".join(term_html(term) for term in explanation.terms)
     head = (

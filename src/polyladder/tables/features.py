@@ -69,6 +69,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What each column of the transformed rows is.
     ramps_ : Ramps or None
         The ramps, over the scaled numeric columns.
+    mean_ : ndarray of shape (transformed columns,) or None
+        The mean of the transformed training rows, by their weights: where explanations start. None where a file of an
+        earlier version does not hold it.
     """
 
     # What files of earlier versions do not hold.
@@ -77,6 +80,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     reach: float | None = None
     whole: bool = False
     ramps_: Ramps | None = None
+    mean_: Array | None = None
 
     def __init__(
         self,
@@ -179,12 +183,14 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"Column {name!r} must stay finite; {self.kind!r} features do not keep it so.")
             self.scaler_.fit(shaped, sample_weight=weight)
             self._widen_scales(shaped)
-        self._learn_ramps(self.scaler_.transform(shaped) if varying.size else shaped, weight)
+            shaped = self.scaler_.transform(shaped)
+        self._learn_ramps(shaped, weight)
         self.encoder_ = None
         self.encoded_ = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
         if self.encoded_:
             self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
             self.encoder_.fit(np.stack([table.categories[i] for i in self.encoded_], 1))
+        self.mean_ = self._mean(shaped, gone[:, self.flagged_], table, weight)
         out = [names[i] for i in self.kept_]
         out += [f"{names[table.positions[i]]} is missing" for i in self.flagged_]
         if self.encoder_ is not None:
@@ -205,7 +211,23 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.plain_table(table.take(used))[:, : len(self.kept_)], None if weight is None else weight[used]
         )
         own.feature_names_out_ = [*self.feature_names_out_, *own._ramp_names()]
+        if self.mean_ is not None and own.ramps_ is not None:
+            own.mean_ = np.concatenate([self.mean_, np.zeros(len(own.ramps_.column))])
         return own
+
+    def _mean(self, scaled: Array, gone: Array, table: Table, weight: Array | None) -> Array:
+        """The mean of the transformed rows, found without transforming them. Shape (transformed columns,)."""
+        share = np.ones(len(gone)) if weight is None else weight
+        share = share / share.sum()
+        parts = [share @ scaled, share @ gone]
+        if self.encoder_ is not None:
+            for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
+                place = {value: k for k, value in enumerate(values)}
+                parts.append(np.bincount([place[value] for value in table.categories[i]], share, len(values)))
+        if self.ramps_ is not None:
+            # Scaled by their own means, so that those are 0.
+            parts.append(np.zeros(len(self.ramps_.column)))
+        return np.concatenate(parts)
 
     def _learn_ramps(self, scaled: Array, weight: Array | None) -> None:
         """Ramps over scaled columns (n, varying), if any are asked for."""

@@ -1,7 +1,7 @@
 """What `Features` learn of a table that lies in parts: one pass for scales, ranges, categories and a random sample.
 
 Ranges and categories are exact: rows that witness them are kept beside the sample. Means and variances are exact: they
-are sums. Quantiles (medians of missing numbers, ramps, quantile maps) are those of the sample.
+are sums. Quantiles (medians of missing numbers, ramps, quantile maps) and shares of categories are those of the sample.
 """
 
 from __future__ import annotations
@@ -146,9 +146,15 @@ def features_of(summary: Summary, kind: Any, clip: bool, missing: Any) -> Featur
         )
     everything = joined(summary.sample, summary.witnesses).table
     features = Features(kind, clip, missing).fit_table(everything)
+    if features.shaper_ is None and features.varying_.size:
+        scale_by(features, summary, everything)
+    features.mean_ = mean_of(features, summary)
+    return features
+
+
+def scale_by(features: Features, summary: Summary, everything: Table) -> None:
+    """Scale numbers by their means and variances over all rows, and find ramps again where there are some."""
     varying = features.varying_
-    if features.shaper_ is not None or not varying.size:
-        return features
     filled = summary.mean if features.imputer_ is None else features.imputer_.statistics_
     share = summary.present[varying] / summary.rows
     apart = (filled - summary.mean)[varying]
@@ -158,4 +164,13 @@ def features_of(summary: Summary, kind: Any, clip: bool, missing: Any) -> Featur
     if features.ramps_ is not None:
         numbers = everything.numbers if features.imputer_ is None else features.imputer_.transform(everything.numbers)
         features.ramps_ = learn_ramps(features.scaler_.transform(numbers[:, varying]), RAMPS)
-    return features
+
+
+def mean_of(features: Features, summary: Summary) -> Array:
+    """The mean of the transformed rows: exact for scaled numbers and missing ones, else the sample's. Shape (d,)."""
+    mean: Array = features.transform_table(summary.sample.table).mean(0)
+    numbers, flags = len(features.kept_), len(features.flagged_)
+    if features.shaper_ is None:
+        mean[:numbers] = 0.0
+    mean[numbers : numbers + flags] = 1 - summary.present[features.flagged_] / summary.rows
+    return mean

@@ -26,6 +26,15 @@ def test_the_order_path_holds_the_best_of_each_order() -> None:
 def test_the_sentence_lists_what_counts() -> None:
     found = selection(0.0, 0.25, 0.75, 0.0)
     assert found.winner.words == "kernel of order 3, standard features"
-    assert "0.75 of kernel of order 3, standard features; 0.25 of linear of order 1" in found.sentence
+    assert "0.75 of kernel of order 3, standard features; 0.25 of linear, standard features." in found.sentence
     assert "4 candidates" in found.sentence
     assert "nothing beyond the mean" in selection(0.0, 0.0, 0.0, 0.0).sentence
+
+
+def test_candidates_that_are_called_alike_are_said_once() -> None:
+    found = selection(0.0, 0.25, 0.41, 0.34)
+    assert found.sentence.endswith(": 0.75 of kernel of order 3, standard features; 0.25 of linear, standard features.")
+    assert "4 candidates" in found.sentence
+    kernel = found.kinds[-1]
+    assert (kernel.order, kernel.error, kernel.weight) == (3, 0.2, 0.75)
+    assert [each.model for each in found.kinds] == ["constant", "linear", "kernel"]

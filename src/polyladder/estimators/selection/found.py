@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Candidate:
         """What it is, in a few words."""
         if self.model == "constant":
             return "constant"
-        return f"{self.model} of order {self.order}, {self.features} features"
+        order = "" if self.model == "linear" else f" of order {self.order}"
+        return f"{self.model}{order}, {self.features} features"
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,18 @@ class Selection:
         return sorted(best.items())
 
     @property
+    def kinds(self) -> list[Candidate]:
+        """Candidates that are called alike as one, with the least of their errors and the sum of their weights."""
+        found: dict[str, Candidate] = {}
+        for each in self.candidates:
+            one = found.get(each.words, replace(each, weight=0.0))
+            found[each.words] = replace(one, error=min(one.error, each.error), weight=one.weight + each.weight)
+        return list(found.values())
+
+    @property
     def sentence(self) -> str:
         """What was done, in words."""
-        used = sorted((c for c in self.candidates if c.weight > 0), key=lambda c: -c.weight)
+        used = sorted((c for c in self.kinds if c.weight > 0), key=lambda c: -c.weight)
         listed = "; ".join(f"{c.weight:.2f} of {c.words}" for c in used) or "nothing beyond the mean"
         return (
             f"Stacked from {len(self.candidates)} candidates by their predictions of "

@@ -1,10 +1,10 @@
 /* What each column contributes to an output at z, from a start on: integrated gradients, exact for polynomials. */
 import { evaluate, gradient } from "./ladder.js";
 
-/** The features of z that a column becomes. */
+/** The features of z that a column becomes: none for a constant, but for whether it is missing. */
 function inputsOf(col) {
   if (col.kind === "category") return col.categories.map((_, k) => col.at + k);
-  return [col.at, ...(col.flag === null ? [] : [col.flag]), ...(col.ramps?.at ?? [])];
+  return [col.at, col.flag, ...(col.ramps?.at ?? [])].filter((j) => j !== null && j !== undefined);
 }
 
 function middle(values, outputs, output) {
@@ -30,9 +30,10 @@ export function contributions(model, columns, way, z, output) {
   });
   const parts = [];
   columns.forEach((col, i) => {
-    if (col.kind === "constant") return;
+    const inputs = inputsOf(col);
+    if (!inputs.length) return;
     const each = new Float64Array(draws);
-    for (const j of inputsOf(col)) {
+    for (const j of inputs) {
       for (let s = 0; s < draws; s++) each[s] += sums[s * d + j] * (z[j] - way.start[j]);
     }
     const value = middle(each, 1, 0);

@@ -1,9 +1,9 @@
-/* What a selection tried: each candidate's error on rows left out, and what it counts in the sum. */
+/* What a selection tried: the error of each kind of candidate on rows left out, and what it counts in the sum. */
 import { make, meter, scrolling, table } from "../charts/elements.js";
 import { format } from "../charts/numbers.js";
 import { byId, data } from "./content.js";
 
-/** Candidates that count for nothing and are shown all the same, the best ones. */
+/** Kinds that count for nothing and are shown all the same, the best ones. */
 const OTHERS = 6;
 
 function candidateRow(each, measure) {
@@ -23,13 +23,15 @@ function candidateRow(each, measure) {
 export function renderCandidates() {
   byId("chosen").hidden = !data.candidates;
   if (!data.candidates) return;
-  const { measure, list } = data.candidates;
-  const counted = list.filter((c) => c.weight > 0).sort((a, b) => b.weight - a.weight);
-  const others = list.filter((c) => !(c.weight > 0)).sort((a, b) => a.error - b.error);
+  const { measure, tried, kinds } = data.candidates;
+  const counted = kinds.filter((c) => c.weight > 0).sort((a, b) => b.weight - a.weight);
+  const others = kinds.filter((c) => !(c.weight > 0)).sort((a, b) => a.error - b.error);
+  const alike =
+    tried > kinds.length ? " Candidates of one kind share a line: the least error, the sum of the weights." : "";
   const error = measure === "log loss" ? "log loss" : "error, share of variance";
   byId("chosen-lead").textContent =
-    `${list.length} candidates were compared by their predictions of rows left out of their fits. ` +
-    "The model is their sum with these weights.";
+    `${tried} candidates were compared by their predictions of rows left out of their fits. ` +
+    `The model is their sum with these weights.${alike}`;
   const heads = [["Candidate"], ["order", "n"], ["features"], [error, "n"], ["weight", "n"]];
   const head = heads.map(([text, kind]) => make("th", { class: kind ?? null }, text));
   const rows = [...counted, ...others.slice(0, OTHERS)].map((each) => candidateRow(each, measure));

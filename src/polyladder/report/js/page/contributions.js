@@ -33,7 +33,7 @@ export function renderContributions() {
   const others = found.parts.slice(SHOWN);
   const rest = others.reduce((sum, part) => sum + part.value, 0);
   byId("why-lead").textContent =
-    `${outputName()} is ${text(found.start)} at the training mean and ${text(found.end)} in your row. ` +
+    `${outputName()} is ${text(found.start)} at ${way.words} and ${text(found.end)} in your row. ` +
     `Each feature's share of the difference is exact${data.posterior ? ", with the range of 90 % of the draws" : ""}.`;
   const ends = [found.start];
   for (const { value } of [...shown, { value: rest }]) ends.push(ends[ends.length - 1] + value);

@@ -13,7 +13,7 @@ import { renderNotes } from "./notes.js";
 import { renderQuality } from "./quality.js";
 import { startReach } from "./reach.js";
 import { compute, onSet, row, set, slopes } from "./row.js";
-import { renderLists, scheduleCharts, whenSettled } from "./schedule.js";
+import { drawAll, renderLists, scheduleCharts, scheduleMap, whenSettled } from "./schedule.js";
 import { rowAsCsv, startSharing } from "./share.js";
 import { renderStrength } from "./strength.js";
 import { clearTogether, startTogether } from "./together.js";
@@ -90,12 +90,23 @@ function followWidth() {
   });
 }
 
+/**
+ * The page has loaded once its charts are drawn, so that whoever waits for that to take a picture or to print finds
+ * them. A document within that is open for writing holds up the one around it.
+ */
+function holdLoading(drawn) {
+  const open = make("iframe", { hidden: true });
+  document.body.append(open);
+  open.contentDocument?.open();
+  drawn.then(() => open.remove());
+}
+
 function start() {
   compute();
   startOutputs();
   startControls();
   startCurves();
-  startMap();
+  startMap(scheduleMap);
   startReach();
   startTogether(wish);
   byId("wish-value").addEventListener("input", () => {
@@ -121,6 +132,8 @@ function start() {
   scheduleCharts();
   startSharing();
   followWidth();
+  holdLoading(whenSettled());
+  addEventListener("beforeprint", drawAll);
   document.body.dataset.ready = String(Math.round(performance.now()));
 }
 

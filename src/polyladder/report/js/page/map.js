@@ -7,7 +7,7 @@ import { forward, replaced } from "../model/columns.js";
 import { contours } from "../model/contours.js";
 import { curve } from "../model/curve.js";
 import { predict } from "../model/prediction.js";
-import { byId, charted, columns, data, rule, used } from "./content.js";
+import { byId, charted, classes, columns, data, ranked, rule, used } from "./content.js";
 import { presentValue, row, set, shownValue } from "./row.js";
 import { plainName, show, shownName, tick } from "./words.js";
 
@@ -37,42 +37,39 @@ function along(z, i) {
 }
 
 let current = null;
-let ticket = 0;
+let redraw = null;
 
-/** What the map shows now: {i, j, levels, lines}. */
+/** What the map shows now: {i, j, xAxis, yAxis, values, range, levels, lines}. */
 export const shownMap = () => current;
 
-/** Draw the map, a few rows at a time; a newer call replaces one that is under way. */
-export async function renderMap() {
+/** The steps of drawing the map: a row of it each, and then the map. */
+export function* mapSteps() {
   if (used.length < 2) return;
   const [i, j] = [Number(byId("pair-x").value), Number(byId("pair-y").value)];
-  const own = ++ticket;
   const [xAxis, yAxis] = [axisOf(i), axisOf(j)];
   const rows = [];
-  let until = performance.now() + 14;
   for (const node of yAxis.nodes) {
-    if (performance.now() > until) {
-      await new Promise(requestAnimationFrame);
-      if (own !== ticket) return;
-      until = performance.now() + 14;
-    }
     const f = along(replaced(columns[j], row.z, node), i);
     rows.push({ f, values: xAxis.nodes.map(f) });
+    yield;
   }
-  drawMap(i, j, xAxis, yAxis, rows);
-}
-
-function drawMap(i, j, xAxis, yAxis, rows) {
   const values = rows.map((made) => made.values);
   const flat = values.flat();
   const [low, high] = [Math.min(...flat), Math.max(...flat)];
   const range = high - low > 1e-12 ? [low, high] : [low - 0.5, low + 0.5];
   const levels = ticks(range[0], range[1], 8);
-  const numeric = !xAxis.names && !yAxis.names;
-  const lines = numeric ? linesOf(i, j, xAxis.nodes, yAxis.nodes, rows, levels) : [];
-  current = { i, j, levels, lines };
+  const lines = xAxis.names || yAxis.names ? [] : linesOf(i, j, xAxis.nodes, yAxis.nodes, rows, levels);
+  current = { i, j, xAxis, yAxis, values, range, levels, lines };
+  renderMap();
+}
+
+/** Draw the map that was found last, as wide as its place is now. */
+export function renderMap() {
+  if (!current) return;
+  const { i, j, xAxis, yAxis, values, range, levels, lines } = current;
   const place = (axis, v) => (axis.names ? v : within(v, axis.lo, axis.hi));
   const at = (x, y) => [place(xAxis, x), place(yAxis, y)];
+  const numeric = !xAxis.names && !yAxis.names;
   const known = numeric ? data.rows.filter((r) => r[i] !== null && r[j] !== null) : [];
   const drawn = drawHeat(byId("pair-map"), {
     values,
@@ -107,20 +104,32 @@ function linesOf(i, j, xs, ys, rows, levels) {
 export function showPair(i, j) {
   byId("pair-x").value = String(i);
   byId("pair-y").value = String(j);
-  renderMap();
+  redraw();
   byId("pair").scrollIntoView();
 }
 
-/** Offer all columns on both axes; the strongest pair of numbers comes first. */
-export function startMap() {
+/** Offer all columns on both axes; the strongest pair of numbers comes first. `draw` is called for another map. */
+export function startMap(draw) {
+  redraw = draw;
   byId("pair").hidden = used.length < 2;
   if (used.length < 2) return;
-  const { pairs } = data.strengths;
-  const numeric = (i) => columns[i].kind === "numeric";
-  const first = pairs.find(([i, j]) => numeric(i) && numeric(j)) ?? pairs[0];
+  const first = firstPair();
   ["pair-x", "pair-y"].forEach((id, k) => {
     byId(id).append(...used.map((i) => make("option", { value: i }, plainName(columns[i]))));
     byId(id).value = String(first[k]);
-    byId(id).addEventListener("change", renderMap);
+    byId(id).addEventListener("change", draw);
   });
+  if (!data.strengths.pairs.length) {
+    const moved = classes ? "score" : "prediction";
+    byId("pair-lead").prepend(`No two features act together: each moves the ${moved} alike wherever the other is. `);
+  }
+}
+
+/** The strongest pair of numbers, or the strongest of all; where no two act together, the two strongest features. */
+function firstPair() {
+  const numeric = (i) => columns[i].kind === "numeric";
+  const { pairs } = data.strengths;
+  if (pairs.length) return pairs.find(([i, j]) => numeric(i) && numeric(j)) ?? pairs[0];
+  const numbers = ranked.filter(numeric);
+  return numbers.length > 1 ? numbers : ranked;
 }

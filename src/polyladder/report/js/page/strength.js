@@ -1,7 +1,7 @@
 /* The strongest features and interactions over all rows. */
 import { make, meter } from "../charts/elements.js";
 import { format } from "../charts/numbers.js";
-import { byId, classes, columns, data } from "./content.js";
+import { byId, classes, columns, data, used } from "./content.js";
 import { showPair } from "./map.js";
 import { named, plainName } from "./words.js";
 
@@ -21,8 +21,10 @@ export function renderStrength() {
   byId("strength-columns").replaceChildren(
     ...single.slice(0, 10).map(([i, v]) => make("div", { class: "item plain" }, ...bar(named(columns[i]), v))),
   );
-  byId("strength-pair-part").hidden = pairs.length === 0;
+  byId("strength-pair-part").hidden = used.length < 2;
+  const none = make("p", { class: "empty" }, "None: no two features change each other's effect.");
   byId("strength-pairs").replaceChildren(
+    ...(pairs.length ? [] : [none]),
     ...pairs.map(([i, j, v]) => {
       const name = `${plainName(columns[i])} × ${plainName(columns[j])}`;
       const onclick = () => showPair(i, j);

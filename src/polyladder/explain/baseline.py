@@ -1,0 +1,58 @@
+"""Where contributions start: the mean of the training rows, as the model holds it, whatever rows are explained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyladder.explain.columns import Column
+from polyladder.explain.fitted import FittedModel
+
+MEAN = "the training mean"
+
+MIDDLE = "the middle of the inputs (the file is of an earlier version and does not hold the training mean)"
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """A start of contributions.
+
+    Attributes:
+        inputs: as the polynomial sees it. Shape (d,).
+        words: what it is.
+    """
+
+    inputs: NDArray[np.float64]
+    words: str
+
+
+def training_mean(model: FittedModel) -> Baseline:
+    """The mean that the model was fitted with; of earlier files, what their scales and their cards say of it."""
+    if model.features.mean_ is not None:
+        return Baseline(model.features.mean_, MEAN)
+    start = np.zeros(model.ladders.in_features)
+    # Numbers and ramps are scaled by their means, unless all columns share one scale.
+    known = not model.features.whole
+    notes = {note["name"]: note for note in model.card.get("columns", ())}
+    for column in model.columns:
+        start[column.inputs], told = earlier_mean(column, notes.get(column.name), model.card.get("rows"))
+        known &= told
+    return Baseline(start, MEAN if known else MIDDLE)
+
+
+def earlier_mean(column: Column, note: Any, rows: int | None) -> tuple[NDArray[np.float64], bool]:
+    """The mean of a column's inputs, and whether it is known; ``note`` is what the card says of the column, or None."""
+    mean, noted = np.zeros(len(column.inputs)), note is not None and bool(rows)
+    if column.kind == "category":
+        # Without a card the counts would be those of the rows that are explained.
+        counted = noted and sum(column.counts) > 0
+        counts = np.array(column.counts if counted else [1.0] * len(mean))
+        return counts / counts.sum(), counted
+    if column.flag is None:
+        return mean, True
+    if noted:
+        mean[column.inputs.index(column.flag)] = note["missing"] / rows
+    return mean, noted
