@@ -28,7 +28,8 @@ def test_numbers_and_text_are_kept_as_they_are() -> None:
     assert found.columns.columns == ["a", "kind"]
     np.testing.assert_array_equal(found.target, columns()["y"])
     assert (found.task, found.name, found.source) == ("regression", "y", "the table")
-    assert found.sentences == ("y holds 30 different numbers: regression.",)
+    ends = [f"{end:.5f}" for end in (found.target.min(), found.target.max())]
+    assert found.sentences == (f"y holds 30 different numbers from {ends[0]} to {ends[1]}: regression.",)
 
 
 def test_columns_may_be_dropped_or_called_categories() -> None:
@@ -94,16 +95,16 @@ def test_an_empty_table_is_refused() -> None:
     ("values", "task", "expected", "said"),
     [
         ([0, 1] * 15, None, "classification", "y holds 2 different whole numbers: classification."),
-        ([0, 1] * 15, "regression", "regression", "2 different whole numbers: regression; set the task to classif"),
+        ([0, 1] * 15, "regression", "regression", "2 different whole numbers from 0 to 1: regression; set the task to classif"),
         (
             [1, 2, 3] * 10,
             None,
             "regression",
-            "3 different whole numbers: regression; set the task to classification if",
+            "3 different whole numbers from 1 to 3: regression; set the task to classification if",
         ),
         ([1, 2, 3] * 10, "classification", "classification", "3 different whole numbers: classification."),
-        ([0.5, 1.5, 2.5] * 10, None, "regression", "y holds 3 different numbers: regression."),
-        (list(range(30)), None, "regression", "y holds 30 different whole numbers: regression."),
+        ([0.5, 1.5, 2.5] * 10, None, "regression", "y holds 3 different numbers from 0.5 to 2.5: regression."),
+        (list(range(30)), None, "regression", "y holds 30 different whole numbers from 0 to 29: regression."),
     ],
 )
 def test_the_task_follows_from_the_numbers(values: list[float], task: Any, expected: str, said: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from polyladder.tables.columns import write_value
+from polyladder.tables.columns import guess_kind, write_value
 from polyladder.tables.schema import Rule
 from polyladder.tables.table_file import open_table
 from polyladder.tables.understand import column_lines, understand
@@ -46,7 +46,8 @@ def test_values_are_written_back_as_they_were(name: str) -> None:
         again = pl.Series(column.kind.name, [write_value(v, column.kind.json(), 9) for v in column.values.to_list()])
         comma = column.kind.style.decimal == ","
         mark = "decimal" if comma else "thousands"
-        (reread,) = understand(frame.with_columns(again), mark, [again.name], schema={}, decimal_comma=comma)
+        everything = understand(frame.with_columns(again), mark, frame.columns, schema={})
+        reread = next(c for c in everything if c.kind.name == again.name)
         assert reread.values.to_list() == pytest.approx(column.values.to_list(), nan_ok=True)
 
 
@@ -60,9 +61,10 @@ def test_what_is_left_out_can_be_kept() -> None:
 
 
 def test_a_point_marks_thousands_where_the_target_has_decimal_commas() -> None:
-    frame = pl.DataFrame({"a": ["1.234", "2.500"]})
+    frame = pl.DataFrame({"a": ["1.234", "2.500"], "y": ["1,5", "2,25"]})
     assert understand(frame, "decimal", ["a"], schema={})[0].values.to_list() == [1.234, 2.5]
-    assert understand(frame, "decimal", ["a"], schema={}, decimal_comma=True)[0].values.to_list() == [1234.0, 2500.0]
+    beside = {"y": guess_kind(frame["y"], "decimal")}
+    assert understand(frame, "decimal", ["a"], schema={}, beside=beside)[0].values.to_list() == [1234.0, 2500.0]
 
 
 def test_a_date_that_can_be_read_in_two_ways_is_doubted() -> None:

@@ -20,7 +20,7 @@ from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
-from polyladder.tables.dates import DAYS
+from polyladder.tables.dates import date_unit
 from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
 from polyladder.tables.table import frame_columns, is_frame
@@ -338,7 +338,7 @@ def described(
     for column, kind in zip(card["columns"], table.kinds, strict=True):
         column["written"] = kind.json()
         if kind.kind == "date":
-            column["unit"], column["date_format"] = DAYS, kind.date_format
+            column["unit"], column["date_format"] = date_unit(kind.date_format), kind.date_format
     return card
 
 

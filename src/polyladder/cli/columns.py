@@ -29,6 +29,7 @@ def columns(
     """
     from polyladder.tables.schema import read_schema, schema_text
     from polyladder.tables.table_file import open_table
+    from polyladder.tables.totals import without_totals
     from polyladder.tables.understand import column_lines, understand
 
     rules = {} if schema is None else read_schema(schema)
@@ -39,6 +40,8 @@ def columns(
     frame = file.whole()
     if not len(frame):
         raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+    notes: list[str] = []
+    frame = without_totals(frame, file.comma, notes)
     found = understand(frame, file.comma, file.names, schema=rules, keep=keep or ())
     if as_json:
         typer.echo(json.dumps([column.json() for column in found]))
@@ -46,5 +49,5 @@ def columns(
         typer.echo(schema_text(found), nl=False)
     else:
         typer.echo(f"{file.label}: {len(frame):,} rows, {len(file.names):,} columns")
-        for line in (*column_lines(found), *(c.note for c in found if c.note), *file.notes):
+        for line in (*column_lines(found), *(c.note for c in found if c.note), *notes, *file.notes):
             typer.echo(line)
