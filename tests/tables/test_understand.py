@@ -79,3 +79,27 @@ def test_lines_of_wide_tables_share_plain_numbers() -> None:
     assert len(lines) == 2
     assert lines[0].startswith("  kind  category: 2 levels (")
     assert lines[1] == "  40 plain numbers: x0, x1, x2, x3, x4, x5, ..."
+
+
+def test_texts_that_differ_in_case_are_one_and_said_so() -> None:
+    frame = pl.DataFrame({"town": ["Bern", "bern", "BERN", "Bern", "Aue"], "grade": ["A", "a", "b", "b", "A"]})
+    town, grade = understand(frame, "thousands", frame.columns, schema={})
+    assert town.values.to_list() == ["Bern"] * 4 + ["Aue"]
+    assert town.note.startswith("Column 'town' holds texts that differ in case alone: 'bern' is read as 'Bern'.")
+    assert grade.values.to_list() == ["A", "a", "b", "b", "A"]
+    assert grade.note == "Column 'grade' holds 'A' and 'a': short texts that differ in case are kept apart."
+    apart, _ = understand(frame, "thousands", frame.columns, schema={"town": Rule("category")})
+    assert apart.values.to_list() == frame["town"].to_list()
+    assert apart.note == ""
+
+
+def test_units_of_one_kind_are_converted_and_said_so() -> None:
+    frame = pl.DataFrame({"w": ["5.1 kg", "11.2 lb", "6 kg"]})
+    (found,) = understand(frame, "thousands", ["w"], schema={})
+    assert found.values.to_list() == pytest.approx([5.1, 5.08023, 6.0], rel=1e-5)
+    assert found.note == "Column 'w' holds numbers in lb, which are converted: '11.2 lb' is read as 5.08 kg."
+
+
+def test_a_column_of_times_is_called_so() -> None:
+    (found,) = understand(pl.DataFrame({"at": ["13:45", "09:10", "22:00"]}), "thousands", ["at"], schema={})
+    assert found.line == "time: 09:10 to 22:00"

@@ -93,6 +93,7 @@ def test_a_part_that_lacks_is_named(tmp_path: Path) -> None:
     ("names", "said"),
     [
         (["mimetype", "content.xml"], "it is an OpenDocument file. Save it as .xlsx."),
+        (["[Content_Types].xml", "word/document.xml"], "it is a file of an office program without xl/workbook.xml."),
         (["xl/workbook.bin"], "it is a binary workbook. Save it as .xlsx."),
         (["a.csv", "b.csv"], "must hold one file to be read as a table; got 2."),
     ],

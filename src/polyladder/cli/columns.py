@@ -10,10 +10,13 @@ import typer
 
 
 def columns(
-    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
+    data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
     schema: Annotated[Path | None, typer.Option(help="What columns are, as TOML.")] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
     ] = None,
     as_toml: Annotated[
         bool, typer.Option("--toml", help="Print a schema to change by hand and pass to fit --schema.")
@@ -33,7 +36,7 @@ def columns(
     from polyladder.tables.understand import column_lines, understand
 
     rules = {} if schema is None else read_schema(schema)
-    file = open_table(data)
+    file = open_table(data, sheet=sheet)
     for option, name in (*(("--schema", n) for n in rules), *(("--keep", n) for n in keep or ())):
         if name not in file.names:
             raise ValueError(f"{option} must name columns of {file.label}; got {name!r}.")

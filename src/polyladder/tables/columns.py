@@ -210,8 +210,11 @@ def convert(
 def refuse(kind: ColumnKind, cells: Any, wrong: Any, wanted: str, row: int) -> None:
     """Refuse a column at its first wrong cell, if there is one."""
     if wrong.any():
+        from polyladder.tables.totals import is_label
+
         at = int(wrong.arg_true()[0])
-        raise ValueError(f"Column {kind.name!r} must hold {wanted}; got {cells[at]!r} in row {row + at}.")
+        advice = " If this row sums up the others, take it out." if is_label(cells[at]) else ""
+        raise ValueError(f"Column {kind.name!r} must hold {wanted}; got {cells[at]!r} in row {row + at}.{advice}")
 
 
 def cleaned(column: Any) -> Any:

@@ -52,7 +52,7 @@ DATE_FORMATS = (
 )
 """How dates may be written; the first that fits every cell counts."""
 
-TIMES = ("%H:%M", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p")
+TIMES = ("%H:%M", "%I:%M %p", "%I:%M:%S %p", "%H:%M:%S%.f")
 """Times of day."""
 
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
@@ -96,9 +96,10 @@ def find_date_format(cells: Any) -> str | None:
     for date_format in DATE_FORMATS:
         if as_days(first, date_format).null_count() == 0 == as_days(cells, date_format).null_count():
             return date_format
-    # Days with a time beside days without: the longest of the ways in which they are written.
-    if bool(cells.str.contains(r"^\d{4}-\d\d-\d\d").all()) and read_dates(cells, ISO[0]).null_count() == 0:
-        return next(date_format for date_format in reversed(ISO) if as_days(cells, date_format).count())
+    # Days with a time beside days without, seconds beside none: the longest of the ways in which they are written.
+    for start, alike in ((r"^\d{4}-\d\d-\d\d", ISO), (r"^\d{1,2}:\d\d", TIMES)):
+        if bool(cells.str.contains(start).all()) and read_dates(cells, alike[0]).null_count() == 0:
+            return next(date_format for date_format in reversed(alike) if as_days(cells, date_format).count())
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from polyladder.files.xml_parts import LONGEST, Parts
 from polyladder.tables.header_lines import PREVIEW, second_line
-from polyladder.tables.workbook import Workbook
+from polyladder.tables.workbook import Workbook, unescaped
 
 LETTERS = {chr(65 + i): i + 1 for i in range(26)}
 Row = list[str | None]
@@ -98,9 +98,9 @@ def cell_text(book: Workbook, kind: str, form: str, value: str | None) -> str | 
         return book.strings[at]
     if kind == "b":
         return "true" if value == "1" else "false"
-    if kind == "n" and form:
-        return date_text(value, form, book.first_day)
-    return value
+    if kind == "n":
+        return date_text(value, form, book.first_day) if form else value
+    return unescaped(value)
 
 
 def date_text(value: str, form: str, first_day: datetime.datetime) -> str:

@@ -13,7 +13,7 @@ MOST = 5000
 
 
 def find_spellings(cells: Any) -> dict[str, str]:
-    """For each other spelling of a category the most frequent one; empty where every category has one spelling alone.
+    """For each other spelling of a category the most frequent one, of two the mixed one; empty where every category has one spelling alone.
 
     Where one category has several spellings, all are known in small letters, in capitals and with a first capital.
 
@@ -21,7 +21,7 @@ def find_spellings(cells: Any) -> dict[str, str]:
         cells: text without surrounding space, none missing, each as often as it occurs.
     """
     groups = same_letters(cells)
-    kept = {max(group, key=lambda text: group[text]): group for group in groups}
+    kept = {max(group, key=lambda text: (group[text], text not in (text.lower(), text.upper()))): group for group in groups}
     if all(len(group) == 1 for group in groups):
         return {}
     levels = {text for group in groups for text in group}

@@ -74,8 +74,35 @@ def without_totals(frame: Any, comma: Comma, notes: list[str]) -> Any:
 
 def row_label(row: Any) -> str:
     """The cell of a row that says that it sums up others; empty if there is none."""
-    cells = (str(cell).strip() for cell in row.row(0) if isinstance(cell, str))
-    return next((cell for cell in cells if LABEL.fullmatch(cell.rstrip(": "))), "")
+    return next((cell.strip() for cell in row.row(0) if is_label(cell)), "")
+
+
+def is_label(cell: Any) -> bool:
+    """Whether a cell is called as rows are that sum up others."""
+    return isinstance(cell, str) and LABEL.fullmatch(cell.strip().rstrip(": ")) is not None
+
+
+def refuse_totals(sample: Any, last: Any, comma: Comma, label: str) -> None:
+    """Refuse a table of which only a sample is known if its last row is called a total and holds a large part of one.
+
+    Args:
+        sample: rows of the table.
+        last: its last row.
+        comma: what a comma in a number means where the cells leave it open.
+        label: what the table is called.
+    """
+    called = row_label(last)
+    if not called:
+        return
+    found = [(name, column_numbers(sample[name], last[name], comma)) for name in sample.columns]
+    for name, sums in found:
+        value = None if sums is None else sums.below[0]
+        # The sample may hold the row itself.
+        if sums is not None and value and abs(value) >= abs(sums.total) / 3 > 0:
+            raise ValueError(
+                f"The last row of {label} must be a row like the others, as it is read in parts; it is labeled {called!r} "
+                f"and holds {value:g} in column {name!r}. Take it out."
+            )
 
 
 def may_sum_up(above: Any, row: Any) -> bool:

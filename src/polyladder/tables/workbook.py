@@ -76,12 +76,14 @@ def open_workbook(stream: IO[bytes], label: str) -> Workbook | None:
         raise ValueError(f"{label} must be .xlsx or CSV; it is an OpenDocument file. Save it as .xlsx.")
     if "xl/workbook.bin" in names:
         raise ValueError(f"{label} must be .xlsx or CSV; it is a binary workbook. Save it as .xlsx.")
+    if "[Content_Types].xml" in names and MAIN not in names:
+        raise ValueError(f"{label} must be .xlsx or CSV; it is a file of an office program without {MAIN}. Save it as .xlsx.")
     if MAIN not in names:
         return None
     bare = Workbook(archive, stream.seek(0, io.SEEK_END), label, (), [], [], datetime.datetime(1899, 12, 30))
     targets = relations(bare)
     sheets, later = sheets_of(bare, targets)
-    found = {kind: part for kind, part in targets.values() if kind in ("sharedStrings", "styles")}
+    found = {kind: part for kind, part in targets.values() if part in names}
     strings = shared_strings(bare, found["sharedStrings"]) if "sharedStrings" in found else []
     formats = cell_formats(bare, found["styles"]) if "styles" in found else []
     first_day = datetime.datetime(1904, 1, 1) if later else bare.first_day
@@ -141,13 +143,22 @@ def shared_strings(book: Workbook, part: str) -> list[str]:
             pieces.append(text)
         if name == "si":
             check_count(book, found)
-            found.append("".join(pieces))
+            found.append(unescaped("".join(pieces)))
             pieces.clear()
         if size > MOST_SHARED or len(pieces) > MOST_ENTRIES:
             raise ValueError(f"{book.label} must have at most {MOST_SHARED:,} characters of text; got more. Save it as CSV.")
 
     read_parts(book.blocks(part), book.label, start, end)
     return found
+
+
+def unescaped(text: str) -> str:
+    """A text with the characters that XML cannot hold.
+
+    >>> unescaped("two_x000A_lines")
+    'two\\nlines'
+    """
+    return re.sub(r"_x(?!D[89A-F])([0-9A-F]{4})_", lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
 def cell_formats(book: Workbook, part: str) -> list[str]:
