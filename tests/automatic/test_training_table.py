@@ -95,7 +95,12 @@ def test_an_empty_table_is_refused() -> None:
     ("values", "task", "expected", "said"),
     [
         ([0, 1] * 15, None, "classification", "y holds 2 different whole numbers: classification."),
-        ([0, 1] * 15, "regression", "regression", "2 different whole numbers from 0 to 1: regression; set the task to classif"),
+        (
+            [0, 1] * 15,
+            "regression",
+            "regression",
+            "2 different whole numbers from 0 to 1: regression; set the task",
+        ),
         (
             [1, 2, 3] * 10,
             None,

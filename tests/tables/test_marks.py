@@ -42,7 +42,9 @@ def test_other_columns_decide() -> None:
         "Column 'price' holds '1.033' beside '700': the point is read as a mark of thousands, as other columns have a "
         "decimal comma."
     )
-    found = read("decimal", price=[c.replace(".", ",") for c in PRICES], size=["40.5", "41", "4.25", "5", "1", "2", "3"])
+    found = read(
+        "decimal", price=[c.replace(".", ",") for c in PRICES], size=["40.5", "41", "4.25", "5", "1", "2", "3"]
+    )
     assert found["price"].values.to_list() == AMOUNTS
 
 
@@ -67,7 +69,10 @@ def test_nothing_is_said_where_nothing_is_open() -> None:
 
 def test_what_was_asked_for_stays() -> None:
     frame = pl.DataFrame({"price": PRICES, "size": ["1,5"] * 7})
-    kinds = {"price": ColumnKind("price", "number"), "size": ColumnKind("size", "number", style=NumberStyle(decimal=","))}
+    kinds = {
+        "price": ColumnKind("price", "number"),
+        "size": ColumnKind("size", "number", style=NumberStyle(decimal=",")),
+    }
     assert settle_marks(frame, kinds, "decimal", ["price"]) == (kinds, {})
 
 

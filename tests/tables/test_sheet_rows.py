@@ -15,7 +15,7 @@ from tests.tables.workbooks import by_hand, by_openpyxl
 ROWS = [
     ["name", "n", "when", "at", "seen", "ok"],
     ["Bern", 5.25, datetime.date(2020, 12, 31), datetime.time(13, 45), datetime.datetime(2020, 1, 2, 3, 4, 5), True],
-    ["a, \"b\"\n<c>&", -7, datetime.date(1999, 1, 1), datetime.time(0, 0, 30), datetime.datetime(2020, 1, 3), False],
+    ['a, "b"\n<c>&', -7, datetime.date(1999, 1, 1), datetime.time(0, 0, 30), datetime.datetime(2020, 1, 3), False],
     [None, None, None, None, None, None],
     ["é", 1e300, None, None, None, None],
 ]
@@ -54,7 +54,9 @@ def test_a_sheet_by_name_or_number(sheet: str, tmp_path: Path) -> None:
 def test_a_sheet_that_is_not_there(tmp_path: Path) -> None:
     path = by_openpyxl(tmp_path / "b.xlsx", ROWS, "second")
     for sheet in ("third", "0", "3"):
-        with pytest.raises(ValueError, match=rf"--sheet must name a sheet of .*; got '{sheet}'\. Its sheets are Data, second\."):
+        with pytest.raises(
+            ValueError, match=rf"--sheet must name a sheet of .*; got '{sheet}'\. Its sheets are Data, s"
+        ):
             open_table(path, sheet=sheet)
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"--sheet must be left out for .*t\.csv, which is no workbook; got 'x'\."):
@@ -111,7 +113,10 @@ def test_xml_as_other_programs_write_it(tmp_path: Path) -> None:
         ("<row><c><v>1</v></c></row><row><c><v>1</v></c><c><v>2</v></c></row>" * 2, "must have 1 cells as its header"),
         ("<row><c><v>1</v></c></row>" * 3 + "</sheetData>", "cannot be read as a workbook: mismatched tag"),
         ("<row><c t='inlineStr'><is>" + "<t>" + "x" * 2**21 + "x</t></is></c></row>", "must have cells of at most"),
-        ("<row><c t='inlineStr'><is>" + ("<t>" + "x" * 2**20 + "</t>") * 3 + "</is></c></row>", "must have cells of at most"),
+        (
+            "<row><c t='inlineStr'><is>" + ("<t>" + "x" * 2**20 + "</t>") * 3 + "</is></c></row>",
+            "must have cells of at most",
+        ),
     ],
 )
 def test_what_is_no_sheet_is_said_in_a_sentence(cells: str, said: str, tmp_path: Path) -> None:
@@ -147,7 +152,9 @@ def test_a_sheet_grows_as_far_as_other_packed_files(tmp_path: Path, monkeypatch:
     path = by_hand(tmp_path / "b.xlsx", "<row><c><v>1</v></c></row>" * 100_000)
     monkeypatch.setattr("polyladder.files.unpack.FREE", 2**20)
     monkeypatch.setattr("polyladder.files.unpack.RATIO", 50)
-    with pytest.raises(ValueError, match="must grow at most 50-fold when it is decompressed; .* Save its sheet as CSV"):
+    with pytest.raises(
+        ValueError, match=r"must grow at most 50-fold when it is decompressed; .* Save its sheet as CSV"
+    ):
         open_table(path).whole()
 
 

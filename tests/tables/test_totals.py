@@ -19,10 +19,19 @@ def table(rows: list[list[Any]], text: bool = True) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("bottom", "said"),
     [
-        ([["Total", 12.5, 76]], ["The row, 'Total', at the bottom holds sums of the rows above (area, price): left out."]),
+        (
+            [["Total", 12.5, 76]],
+            ["The row, 'Total', at the bottom holds sums of the rows above (area, price): left out."],
+        ),
         ([["Summe:", None, 76]], ["The row, 'Summe:', at the bottom holds sums of the rows above (price): left out."]),
-        ([["Grand Total", 2.5, 76]], ["The row, 'Grand Total', at the bottom holds sums of the rows above (price): left out."]),
-        ([["Average", 2.5, 15.2]], ["The row, 'Average', at the bottom holds means of the rows above (area, price): left out."]),
+        (
+            [["Grand Total", 2.5, 76]],
+            ["The row, 'Grand Total', at the bottom holds sums of the rows above (price): left out."],
+        ),
+        (
+            [["Average", 2.5, 15.2]],
+            ["The row, 'Average', at the bottom holds means of the rows above (area, price): left out."],
+        ),
         ([[None, 12.5, 76]], ["The row at the bottom holds sums of the rows above (area, price): left out."]),
         (
             [["Total", 12.5, 76], ["Mean", 2.5, 15.2]],

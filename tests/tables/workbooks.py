@@ -6,7 +6,9 @@ from typing import Any
 
 import openpyxl
 
-SHEET = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+SHEET = (
+    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{}</sheetData></worksheet>'
+)
 BOOK = (
     '<workbook xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets>'
     '<sheet name="one" sheetId="1" r:id="rId1"/></sheets></workbook>'

@@ -135,7 +135,9 @@ def fit(
     if under_torchrun():
         if solver != Solver.adam:
             raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
-        found = fit_in_processes(data, target, reading | {"sheet": sheet}, place, epochs=epochs, seed=seed, checkpoint=part, quiet=quiet)
+        found = fit_in_processes(
+            data, target, reading | {"sheet": sheet}, place, epochs=epochs, seed=seed, checkpoint=part, quiet=quiet
+        )
         if found is not None:
             finish(found, [place], [False], None, False, quiet)
         return

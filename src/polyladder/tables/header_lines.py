@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate
 
 from polyladder.tables.columns import MISSING
 from polyladder.tables.number_style import GRAMMAR
@@ -48,9 +47,12 @@ def second_line(header: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], 
     if all(names) and len(set(names)) == len(names):
         return names, f"The second line ({shown}) belongs to the header: no row, and left out."
     # A group is named once, above the first of its columns.
-    groups = accumulate(names, lambda before, name: name or before)
-    joined = [f"{group} {'' if is_missing(cell) else str(cell).strip()}" for group, cell in zip(groups, first, strict=True)]
-    return [name.strip() for name in joined], f"The header has two lines ({shown}): columns are called by both."
+    groups: list[str] = []
+    for name in names:
+        groups.append(name or (groups[-1] if groups else ""))
+    lower = ["" if is_missing(cell) else str(cell).strip() for cell in first]
+    joined = [f"{group} {name}".strip() for group, name in zip(groups, lower, strict=True)]
+    return joined, f"The header has two lines ({shown}): columns are called by both."
 
 
 def is_number_column(cells: Sequence[str | None]) -> bool:

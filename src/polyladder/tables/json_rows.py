@@ -56,7 +56,9 @@ def frames(rows: Iterator[Row], names: tuple[str, ...], label: str, size: int) -
                     "Put a row with all keys first."
                 )
         count += len(chunk)
-        yield pl.DataFrame({name: [row.get(name) for row in chunk] for name in names}, schema=dict.fromkeys(names, pl.String))
+        yield pl.DataFrame(
+            {name: [row.get(name) for row in chunk] for name in names}, schema=dict.fromkeys(names, pl.String)
+        )
 
 
 def json_rows(blocks: Iterator[bytes], label: str) -> Iterator[Row]:

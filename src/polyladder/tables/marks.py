@@ -1,4 +1,4 @@
-"""What points and commas in numbers mean where a column leaves it open: 1.589 beside 950 may be thousands or decimals."""
+"""What points and commas mean where a column leaves it open: 1.589 beside 950 may be thousands or decimals."""
 
 from __future__ import annotations
 
@@ -113,8 +113,9 @@ def settled(cells: Any, kind: ColumnKind, mark: str, sure: set[str], comma: Comm
 def as_others_write(
     frame: Any, kinds: Mapping[str, ColumnKind], comma: Comma, say: Callable[[str], None]
 ) -> dict[str, ColumnKind]:
-    """The kinds that training found, for new cells: where other columns write decimals otherwise than they did then, open
-    marks are read as those columns say.
+    """The kinds that training found, for new cells, which may come from a program that writes decimals otherwise.
+
+    Where some columns show that, marks that others leave open are read as those show.
 
     Args:
         frame: of new rows.
@@ -134,7 +135,9 @@ def as_others_write(
     (decimal,) = sure
     for name in texts:
         if kinds[name].style.decimal != decimal and is_open(frame[name]):
-            found[name], note = settled(different(frame[name]), kinds[name], open_mark(different(frame[name])), sure, comma)
+            found[name], note = settled(
+                different(frame[name]), kinds[name], open_mark(different(frame[name])), sure, comma
+            )
             say(note)
     return found
 

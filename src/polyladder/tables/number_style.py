@@ -186,7 +186,7 @@ def read_numbers(text: Any, style: NumberStyle, unit: str | None = None) -> Any:
     Args:
         text: a column of text without surrounding space.
         style: how its numbers are written.
-        unit: in which they are wanted, if that is not the style's: cells in another unit of the same kind are converted.
+        unit: in which they are wanted, if that is not the style's; cells in others of its kind are converted.
     """
     import polars as pl
 

@@ -63,8 +63,9 @@ def read_schema(source: str | Path | Mapping[str, Any]) -> dict[str, Rule]:
     """The rules of a schema, from a TOML file with a table ``[columns]`` or from the same as a mapping.
 
     Each column is a word (number, category, boolean, date, drop, keep), or a table with ``kind`` and, for dates,
-    ``format``; for numbers ``prefix``, ``suffix``, ``decimal``, ``thousands``, ``letter``, ``brackets`` and ``missing``,
-    the number that stands for nothing; for booleans ``words``; for categories ``spelled``, a table of other spellings.
+    ``format``; for numbers ``prefix``, ``suffix``, ``decimal``, ``thousands``, ``letter``, ``brackets``, and
+    ``missing`` for the number that stands for nothing; for booleans ``words``; for categories ``spelled``, a table of
+    other spellings.
     """
     if isinstance(source, Mapping):
         entries, label = source, "schema"
@@ -103,13 +104,14 @@ def rule(label: str, name: str, entry: Any) -> Rule:
             raise ValueError(f"{key!r} of column {name!r} of {label} must be {wanted}; got {given[key]!r}.")
     style: dict[str, Any] = {key: given[key] for key in STYLE if key in given}
     words, missing = given.get("words"), given.get("missing")
+    spelled: Any = given.get("spelled", {})
     return Rule(
         kind,
         given.get("format"),
         NumberStyle(**style) if style else None,
         tuple(words) if words else None,
         None if missing is None else float(missing),
-        dict(given.get("spelled", {})),
+        dict(spelled),
     )
 
 

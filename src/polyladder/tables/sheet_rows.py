@@ -41,7 +41,8 @@ class SheetParts:
             self.column = column_number(place) if place else self.column + 1
             if not 0 <= self.column < self.most_columns:
                 raise ValueError(
-                    f"{self.book.label} must have at most {self.most_columns:,} columns; got a cell at {place or 'more'!r}."
+                    f"{self.book.label} must have at most {self.most_columns:,} columns; "
+                    f"got a cell at {place or 'more'!r}."
                 )
             self.kind, self.value, self.formula = attributes.get("t", "n"), None, False
             style = attributes.get("s", "0")
@@ -94,7 +95,9 @@ def cell_text(book: Workbook, kind: str, form: str, value: str | None) -> str | 
     if kind == "s":
         at = int(value) if value.isdecimal() and len(value) < 9 else len(book.strings)
         if at >= len(book.strings):
-            raise ValueError(f"{book.label} must be a whole workbook; it lacks the text {value!r} of a cell. Save it anew.")
+            raise ValueError(
+                f"{book.label} must be a whole workbook; it lacks the text {value!r} of a cell. Save it anew."
+            )
         return book.strings[at]
     if kind == "b":
         return "true" if value == "1" else "false"
@@ -182,9 +185,7 @@ def filled(row: Row) -> int:
     return sum(cell is not None and bool(cell.strip()) for cell in row)
 
 
-def frames(
-    rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, notes: list[str]
-) -> Iterator[Any]:
+def frames(rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, notes: list[str]) -> Iterator[Any]:
     """Frames of text cells, whose columns have no names yet."""
     size = max(1, most_cells // width)
     waiting: list[Row] = []

@@ -13,7 +13,7 @@ MOST = 5000
 
 
 def find_spellings(cells: Any) -> dict[str, str]:
-    """For each other spelling of a category the most frequent one, of two the mixed one; empty where every category has one spelling alone.
+    """For each other spelling of a category the most frequent one; empty where every category has one spelling alone.
 
     Where one category has several spellings, all are known in small letters, in capitals and with a first capital.
 
@@ -21,7 +21,9 @@ def find_spellings(cells: Any) -> dict[str, str]:
         cells: text without surrounding space, none missing, each as often as it occurs.
     """
     groups = same_letters(cells)
-    kept = {max(group, key=lambda text: (group[text], text not in (text.lower(), text.upper()))): group for group in groups}
+    kept = {
+        max(group, key=lambda text: (group[text], text not in (text.lower(), text.upper()))): group for group in groups
+    }
     if all(len(group) == 1 for group in groups):
         return {}
     levels = {text for group in groups for text in group}
@@ -33,6 +35,11 @@ def find_spellings(cells: Any) -> dict[str, str]:
     return found
 
 
+def best(group: dict[str, int]) -> str:
+    """The most frequent spelling; of equally frequent ones that in small and large letters."""
+    return max(group, key=lambda text: (group[text], text not in (text.lower(), text.upper())))
+
+
 def short_twins(cells: Any) -> tuple[str, str] | None:
     """Two texts too short to be taken for one that differ in case alone, if there are any."""
     texts = set(cells.unique().to_list()) if cells.n_unique() <= MOST else set()
@@ -41,7 +48,7 @@ def short_twins(cells: Any) -> tuple[str, str] | None:
 
 
 def same_letters(cells: Any) -> list[dict[str, int]]:
-    """Texts of three letters or more that are equal in small letters, with how often they occur, most frequent first."""
+    """Texts of three letters or more that are equal in small letters, with how often they occur."""
     groups: dict[str, dict[str, int]] = {}
     if cells.n_unique() > MOST:
         return []

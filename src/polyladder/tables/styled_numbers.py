@@ -75,11 +75,13 @@ def settle_unit(
         if conversion(given, wanted) is not None:
             return wanted, 1.0
         raise ValueError(
-            f"Column {kind.name!r} must hold numbers in {wanted}, as in training; {got}, and how to convert that is not "
-            f"known. Convert it to {wanted} first."
+            f"Column {kind.name!r} must hold numbers in {wanted}, as in training; {got}, and how to convert that is "
+            f"not known. Convert it to {wanted} first."
         )
     if style.money:
-        say(f"Column {kind.name!r} holds amounts in {given}, and plain numbers in training: they are taken as they are.")
+        say(
+            f"Column {kind.name!r} holds amounts in {given}, and plain numbers in training: they are taken as they are."
+        )
         return suffix, 1.0
     share = conversion(given, "%")
     if share is not None and kind.span is not None and max(map(abs, kind.span)) <= 1:

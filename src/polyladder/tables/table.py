@@ -45,7 +45,7 @@ def as_numbers(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         # NumPy would count them in whatever unit they are stored in.
         raise ValueError(f"X must hold numbers; got dates ({X.dtype}). Turn them into numbers first, such as days.")
-    return X.astype(np.float64).filled(np.nan) if isinstance(X, np.ma.MaskedArray) else X
+    return np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X
 
 
 def is_frame(X: Any) -> bool:

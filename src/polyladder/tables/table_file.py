@@ -1,5 +1,4 @@
-"""Tables in files, read a chunk at a time: CSV and its relatives or JSON, plain or compressed, Parquet, workbooks (.xlsx),
-or standard input.
+"""Tables in files or from standard input, read a chunk at a time: CSV and its relatives, JSON, Parquet, workbooks.
 
 Cells of text files stay text here; `polyladder.tables.columns` says what they are. Needs polars.
 """
@@ -109,7 +108,9 @@ def open_stream(
             return found
         plain.seek(0)
     if start.startswith(OLE):
-        raise ValueError(f"{label} must be .xlsx or CSV; it is an .xls file of old, or has a password. Save it as .xlsx.")
+        raise ValueError(
+            f"{label} must be .xlsx or CSV; it is an .xls file of old, or has a password. Save it as .xlsx without one."
+        )
     if sheet is not None:
         raise ValueError(f"--sheet must be left out for {label}, which is no workbook; got {sheet!r}.")
     if not start.startswith(b"PAR1"):

@@ -11,8 +11,8 @@ from polyladder.tables.columns import cleaned
 from polyladder.tables.number_style import Comma, find_style, read_numbers
 
 LABEL = re.compile(
-    r"(grand |sub)?total(s|e|en|t| général| general)?|sum(me|a|s)?|gesamt(summe)?|insgesamt|somme|totaal|итого|合計|合计"
-    r"|总计|Σ|averages?|avg\.?|mean|durchschnitt|mittel(wert)?|moyenne|media|promedio",
+    r"(grand |sub)?total(s|e|en|t| général| general)?|sum(me|a|s)?|gesamt(summe)?|insgesamt|somme|totaal|итого"
+    r"|合計|合计|总计|Σ|averages?|avg\.?|mean|durchschnitt|mittel(wert)?|moyenne|media|promedio",
     re.IGNORECASE,
 )
 """What such rows are called."""
@@ -49,8 +49,8 @@ class Sums:
 def without_totals(frame: Any, comma: Comma, notes: list[str]) -> Any:
     """A frame without the rows at its bottom that sum up those above, and a sentence for each, added to the notes.
 
-    Such a row has a label, as "Total" is, and the sum or the mean of a column; or, where a cell is empty that no other row
-    leaves empty, the sums of two columns and no other number.
+    Such a row has a label, as "Total" is, and the sum or the mean of a column; or, where a cell is empty that no other
+    row leaves empty, the sums of two columns and no other number.
 
     Args:
         frame: of cells as they were read.
@@ -100,8 +100,8 @@ def refuse_totals(sample: Any, last: Any, comma: Comma, label: str) -> None:
         # The sample may hold the row itself.
         if sums is not None and value and abs(value) >= abs(sums.total) / 3 > 0:
             raise ValueError(
-                f"The last row of {label} must be a row like the others, as it is read in parts; it is labeled {called!r} "
-                f"and holds {value:g} in column {name!r}. Take it out."
+                f"The last row of {label} must be a row like the others, as it is read in parts; it is labeled "
+                f"{called!r} and holds {value:g} in column {name!r}. Take it out."
             )
 
 

@@ -149,7 +149,7 @@ def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, kee
 def cells_of(
     column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, note: str = ""
 ) -> tuple[ColumnKind, Any, str]:
-    """A column with what its cells tell beyond their kind, the cells as numbers or text, and what is to be said of them.
+    """A column with what its cells tell beyond their kind, the cells as numbers or text, and what is to be said.
 
     Args:
         column: as it was read.
@@ -214,7 +214,9 @@ def doubt(column: Any, kind: ColumnKind) -> str:
             'A schema with kind "category" keeps them apart.'
         )
     if kind.kind == "category" and (twins := short_twins(cells)):
-        return f"Column {kind.name!r} holds {twins[0]!r} and {twins[1]!r}: short texts that differ in case are kept apart."
+        return (
+            f"Column {kind.name!r} holds {twins[0]!r} and {twins[1]!r}: short texts that differ in case are kept apart."
+        )
     if kind.date_format not in SWAPPED:
         return ""
     different = cells.unique(maintain_order=True)

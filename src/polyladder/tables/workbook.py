@@ -77,7 +77,9 @@ def open_workbook(stream: IO[bytes], label: str) -> Workbook | None:
     if "xl/workbook.bin" in names:
         raise ValueError(f"{label} must be .xlsx or CSV; it is a binary workbook. Save it as .xlsx.")
     if "[Content_Types].xml" in names and MAIN not in names:
-        raise ValueError(f"{label} must be .xlsx or CSV; it is a file of an office program without {MAIN}. Save it as .xlsx.")
+        raise ValueError(
+            f"{label} must be .xlsx or CSV; it is a file of an office program without {MAIN}. Save it as .xlsx."
+        )
     if MAIN not in names:
         return None
     bare = Workbook(archive, stream.seek(0, io.SEEK_END), label, (), [], [], datetime.datetime(1899, 12, 30))
@@ -146,7 +148,9 @@ def shared_strings(book: Workbook, part: str) -> list[str]:
             found.append(unescaped("".join(pieces)))
             pieces.clear()
         if size > MOST_SHARED or len(pieces) > MOST_ENTRIES:
-            raise ValueError(f"{book.label} must have at most {MOST_SHARED:,} characters of text; got more. Save it as CSV.")
+            raise ValueError(
+                f"{book.label} must have at most {MOST_SHARED:,} characters of text; got more. Save it as CSV."
+            )
 
     read_parts(book.blocks(part), book.label, start, end)
     return found
@@ -199,7 +203,9 @@ def kind_of_code(code: str) -> str:
 def check_count(book: Workbook, found: Any) -> None:
     """Refuse lists without measure."""
     if len(found) >= MOST_ENTRIES:
-        raise ValueError(f"{book.label} must have at most {MOST_ENTRIES:,} texts and formats; got more. Save it as CSV.")
+        raise ValueError(
+            f"{book.label} must have at most {MOST_ENTRIES:,} texts and formats; got more. Save it as CSV."
+        )
 
 
 def ignore(name: str, text: str) -> None:
