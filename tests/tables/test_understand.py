@@ -100,6 +100,18 @@ def test_units_of_one_kind_are_converted_and_said_so() -> None:
     assert found.note == "Column 'w' holds numbers in lb, which are converted: '11.2 lb' is read as 5.08 kg."
 
 
+@pytest.mark.parametrize("text", [True, False])
+def test_numbers_that_become_equal_by_rounding_are_said_so(text: bool) -> None:
+    cells = [2**63 - 1 - 3 * i for i in (5, 2, 9, 400, 7, 11)]
+    frame = pl.DataFrame({"a": [*map(str, cells)] if text else cells, "b": [2**53 - i for i in (5, 2, 9, 4, 7, 1)]})
+    a, b = understand(frame, "thousands", ["a", "b"], schema={}, keep=["a", "b"])
+    assert a.values.to_list() == [float(cell) for cell in cells]
+    assert a.note.startswith(
+        "Column 'a' holds numbers beyond 2^53, which are rounded to 16 digits: 6 different ones become 2."
+    )
+    assert b.note == ""
+
+
 def test_a_column_of_times_is_called_so() -> None:
     (found,) = understand(pl.DataFrame({"at": ["13:45", "09:10", "22:00"]}), "thousands", ["at"], schema={})
     assert found.line == "time: 09:10 to 22:00"

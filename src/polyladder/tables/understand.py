@@ -18,6 +18,9 @@ from polyladder.tables.spellings import short_twins
 EXAMPLES = 3
 """Categories that are named."""
 
+EXACT = 2.0**53
+"""Up to here every whole number is a float64."""
+
 LINES = 30
 """Columns that get a line each; beyond, plain numbers are listed together."""
 
@@ -163,6 +166,7 @@ def cells_of(
     if known is None or known.kind == "keep":
         if kind.kind == "number":
             kind, values = without_codes(kind, values, notes)
+            notes.append(rounding_note(column, values))
         notes.append(doubt(column, kind))
     return kind, values, " ".join(sentence for sentence in notes if sentence)
 
@@ -180,6 +184,20 @@ def without_codes(kind: ColumnKind, values: Any, notes: list[str]) -> tuple[Colu
         'A schema with kind "number" keeps it a number.'
     )
     return replace(kind, missing=code), values.set(gone, None)
+
+
+def rounding_note(column: Any, values: Any) -> str:
+    """A sentence where different whole numbers become one, as they have more digits than a float64; else empty."""
+    present = values.drop_nulls()
+    if not len(present) or present.abs().max() <= EXACT or column.dtype.is_float():
+        return ""
+    before, after = cleaned(column).drop_nulls().n_unique(), present.n_unique()
+    if before == after:
+        return ""
+    return (
+        f"Column {column.name!r} holds numbers beyond 2^53, which are rounded to 16 digits: {before:,} different ones "
+        f"become {after:,}. Subtract a constant from them, or drop the column."
+    )
 
 
 def detail(values: Any, kind: ColumnKind) -> str:
