@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from polyladder.tables.columns import ColumnKind, convert, guess_kind
+from polyladder.tables.columns import ColumnKind, column_kind, convert, guess_kind
 
 
 def kind_of(values, comma="thousands"):
@@ -75,6 +75,22 @@ def test_two_decimal_marks_in_one_column_are_refused(comma, most, few) -> None:
     cells = [f"{i}{few if i % 20 == 0 else most}25" for i in range(100)]
     with pytest.raises(ValueError, match=f"Column 'c' must write decimals in one way; got '1{most}25' and '0{few}25'"):
         kind_of(cells, comma)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {},
+        5,
+        {"kind": "number", "missing": "x"},
+        {"kind": "number", "style": {"color": "red"}},
+        {"kind": "category", "spelled": [1]},
+        {"kind": "boolean", "words": 5},
+    ],
+)
+def test_what_no_card_says_is_refused(entries) -> None:
+    with pytest.raises(ValueError, match=r"^The model's card must say how column 'c' is written; it says .*\.$"):
+        column_kind("c", entries)
 
 
 def test_times_of_day_are_numbers() -> None:

@@ -83,16 +83,19 @@ class ColumnKind:
 
 def column_kind(name: str, entries: Mapping[str, Any]) -> ColumnKind:
     """A kind from what `ColumnKind.json` wrote."""
-    words = entries.get("words")
-    return ColumnKind(
-        name,
-        entries["kind"],
-        entries.get("date_format"),
-        number_style(dict(entries.get("style", {}))),
-        None if words is None else tuple(words),
-        missing=entries.get("missing"),
-        spelled=dict(entries.get("spelled", {})),
-    )
+    try:
+        words, missing = entries.get("words"), entries.get("missing")
+        return ColumnKind(
+            name,
+            entries["kind"],
+            entries.get("date_format"),
+            number_style(dict(entries.get("style", {}))),
+            None if words is None else tuple(words),
+            missing=None if missing is None else float(missing),
+            spelled={str(text): str(spelling) for text, spelling in dict(entries.get("spelled", {})).items()},
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"The model's card must say how column {name!r} is written; it says {entries!r}.") from error
 
 
 def guess_kind(column: Any, comma: Comma) -> ColumnKind:
