@@ -42,6 +42,11 @@ def test_columns_must_hold_numbers_below() -> None:
     assert second_line(["a", "b", "c"], [line, *ROWS, ["one", "2", "x"]]) is None
 
 
+def test_long_cells_are_looked_at_in_no_time() -> None:
+    rows = [["(" + " " * 20_000 + "x", "5", "x"] for _ in range(9)]
+    assert second_line(["a", "b", "c"], rows) is None
+
+
 @pytest.mark.parametrize("block", [1, 7, 2**20])
 def test_in_a_file_of_any_block(block: int, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"

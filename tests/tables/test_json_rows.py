@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,11 @@ def test_frames_have_few_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         ('{"a": 1}\n5\n', "must hold objects; got '5' in line 2."),
         ('{"a": {"b": 1}}\n', "got an object under 'a' in line 1. Write its parts under keys of their own."),
         ('[{"a": [1]}]', "got a list under 'a' in entry 1."),
+        ('[{"a": 1} {"a": 2}]', "or a list of objects; expecting ',' in entry 2."),
+        ('[{"a": 1}, {"a": 2}', "or a list of objects; expecting ',' in entry 3."),
+        ('[{"a": 1}] []', "or a list of objects; something follows the list in entry 2."),
+        ('[{"a": 1}, ]', "or a list of objects; expecting value in entry 2."),
+        ('{"a": 1} {"a": 2}\n', "or a list of objects; there is more than one object in line 1."),
         ('{"a": 1, "a": 2}\n', "a key comes twice in line 1."),
         (
             '{"a": 1}\n{"a": ' + "[" * 100_000 + "\n",
@@ -75,6 +81,22 @@ def test_what_is_no_table_is_said_in_a_sentence(text: str, said: str, tmp_path: 
         open_table(tmp_path / "t.jsonl").whole()
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.slow
+def test_a_list_takes_no_more_memory_than_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyladder.tables.json_rows.FIRST_ROWS", 10)
+    monkeypatch.setattr("polyladder.tables.table_file.MOST_CELLS", 100)
+    path = tmp_path / "t.json"
+    path.write_text("[" + '{"a":1},' * 5000 + '{"a":1}]')
+    # What is read to look at the beginning stays out of it.
+    monkeypatch.setattr("polyladder.tables.table_file.SAMPLE", 1000)
+    tracemalloc.start()
+    try:
+        assert sum(len(chunk) for chunk in open_table(path, 2000).chunks) == 5001
+        assert tracemalloc.get_traced_memory()[1] < 3e5  # the objects alone would take 1.2 MB
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_key_that_comes_late_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

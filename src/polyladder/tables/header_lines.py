@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from polyladder.tables.columns import MISSING
-from polyladder.tables.number_style import GRAMMAR
-
-NUMBER = re.compile(GRAMMAR)
+from polyladder.tables.number_style import is_number
 
 PREVIEW = 30
 """Rows that are looked at."""
@@ -38,7 +35,7 @@ def second_line(header: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], 
         return None
     first, below = rows[0], rows[1 : PREVIEW + 1]
     columns = [i for i in range(min(len(header), MOST_COLUMNS)) if is_number_column([row[i] for row in below])]
-    texts = [i for i in columns if not is_missing(first[i]) and not NUMBER.fullmatch(str(first[i]).strip())]
+    texts = [i for i in columns if not is_missing(first[i]) and not is_number(str(first[i]).strip())]
     numbers = [i for i in columns if not is_missing(first[i]) and i not in texts]
     if numbers or len(texts) < max(FEWEST_COLUMNS, len(columns) / 2):
         return None
@@ -58,7 +55,7 @@ def second_line(header: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], 
 def is_number_column(cells: Sequence[str | None]) -> bool:
     """Whether cells are numbers throughout, and some are there."""
     present = [cell.strip() for cell in cells if cell is not None and not is_missing(cell)]
-    return len(present) >= FEWEST_NUMBERS and all(NUMBER.fullmatch(cell) for cell in present)
+    return len(present) >= FEWEST_NUMBERS and all(is_number(cell) for cell in present)
 
 
 def is_missing(cell: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ FIRST_ROWS = 10_000
 CHUNK_ROWS = 50_000
 """Rows of a frame, at most."""
 
+WHITE = " \t\r\n"
+SPACE = re.compile(rf"[{WHITE}]*")
 START = re.compile(r'\s*(?:\{\s*(?:"|\})|\[\s*\{)')
 
 Row = dict[str, str | None]
@@ -70,37 +73,87 @@ def json_rows(blocks: Iterator[bytes], label: str) -> Iterator[Row]:
             break
     texts = chain([first], blocks)
     if first.lstrip().startswith(b"["):
-        found = loads(b"".join(texts), label, "")
-        for i, each in enumerate(found if isinstance(found, list) else [found], 1):
-            yield cells(each, label, f"entry {i:,}")
+        for number, found in enumerate(listed(texts, label), 1):
+            yield cells(found, label, f"entry {number:,}")
         return
     for number, line in enumerate(lines(texts, label), 1):
         if line.strip():
-            yield cells(loads(line, label, f" in line {number:,}"), label, f"line {number:,}")
+            yield cells(decoded(line, label, f"line {number:,}"), label, f"line {number:,}")
 
 
-def lines(blocks: Iterator[bytes], label: str) -> Iterator[bytes]:
+def lines(blocks: Iterator[bytes], label: str) -> Iterator[str]:
     """The lines of a text that comes in blocks."""
     rest = b""
     for block in blocks:
-        *whole, rest = (rest + block).split(b"\n")
-        yield from whole
+        text, start = rest + block, 0
+        while (end := text.find(b"\n", start)) >= 0:
+            yield text[start:end].decode()
+            start = end + 1
+        rest = text[start:]
         if len(rest) > LONGEST_ROW:
             raise ValueError(f"{label} must have one object a line, of at most 64 MiB; got a longer line.")
-    yield rest
+    yield rest.decode()
 
 
-def loads(text: bytes, label: str, where: str) -> Any:
-    """JSON with its numbers as they are written."""
+def decoded(line: str, label: str, where: str) -> Any:
+    """The value that a line is, and nothing else."""
     try:
-        return json.loads(text, parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=pairs)
-    except RecursionError as error:
-        raise ValueError(f"{label} must hold objects of texts and numbers; got deep nesting{where}.") from error
-    except ValueError as error:
-        said = str(error).split(": line", maxsplit=1)[0]
-        raise ValueError(
-            f"{label} must hold one JSON object a line, or a list of objects; {said[:1].lower()}{said[1:]}{where}."
-        ) from error
+        found, end = DECODER.raw_decode(line, len(line) - len(line.lstrip()))
+        if line[end:].strip():
+            raise ValueError("there is more than one object")
+    except (ValueError, RecursionError) as error:
+        raise no_json(error, label, where) from error
+    return found
+
+
+def listed(blocks: Iterator[bytes], label: str) -> Iterator[Any]:
+    """The entries of a list, each as soon as it is whole: a list takes no more memory than its longest entry."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    text, at, number, more = "", 0, 0, True
+    while True:
+        try:
+            found = entry(text, at, "," if number else "[")
+            if found is None:
+                break
+            if found[1] == len(text) and more:
+                raise ValueError("it ends too early")
+            yield found[0]
+            at, number = found[1], number + 1
+        except (ValueError, RecursionError) as error:
+            if not more or isinstance(error, RecursionError) or len(text) - at > LONGEST_ROW:
+                raise no_json(error, label, f"entry {number + 1:,}") from error
+            # As much again as there is: a long entry is not looked at from its start too often.
+            pieces, size = [text[at:]], len(text) - at
+            while more and size >= 0:
+                block = next(blocks, b"")
+                more, size = bool(block), size - len(block) - 1
+                pieces.append(decoder.decode(block, final=not more))
+            text, at = "".join(pieces), 0
+    rest = chain([text[at:].lstrip(WHITE)[1:]], (block.decode(errors="replace") for block in blocks))
+    if any(piece.strip(WHITE) for piece in rest):
+        raise no_json(ValueError("something follows the list"), label, f"entry {number + 1:,}")
+
+
+def entry(text: str, at: int, mark: str) -> tuple[Any, int] | None:
+    """The value behind a mark, and where it ends; None where the list ends."""
+    start = SPACE.match(text, at).end()  # type: ignore[union-attr]
+    found = text[start : start + 1]
+    if found == "]" and mark == ",":
+        return None
+    if found != mark:
+        raise ValueError(f"expecting {mark!r}")
+    value, end = DECODER.raw_decode(text, SPACE.match(text, start + 1).end())  # type: ignore[union-attr]
+    return value, end
+
+
+def no_json(error: BaseException, label: str, where: str) -> ValueError:
+    """The sentence about a text that is no JSON."""
+    if isinstance(error, RecursionError):
+        return ValueError(f"{label} must hold objects of texts and numbers; got deep nesting in {where}.")
+    said = str(error).split(": line", maxsplit=1)[0]
+    return ValueError(
+        f"{label} must hold one JSON object a line, or a list of objects; {said[:1].lower()}{said[1:]} in {where}."
+    )
 
 
 def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -109,6 +162,10 @@ def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) < len(found):
         raise ValueError("a key comes twice")
     return made
+
+
+DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, object_pairs_hook=pairs)
+"""Numbers stay as they are written."""
 
 
 def cells(found: Any, label: str, where: str) -> Row:

@@ -43,6 +43,11 @@ GRAMMAR = (
 """A number with all that may stand around it, as a regular expression of polars."""
 
 
+NUMBER = re.compile(GRAMMAR)
+LONGEST_NUMBER = 80
+"""Characters of a cell that may be a number: Python's patterns take long for long texts that are none."""
+
+
 @dataclass(frozen=True)
 class NumberStyle:
     """How numbers are written.
@@ -66,6 +71,13 @@ class NumberStyle:
     def json(self) -> dict[str, Any]:
         """What differs from a plain number."""
         return {name: value for name, value in asdict(self).items() if value != getattr(PLAIN, name)}
+
+    @property
+    def words(self) -> str:
+        """The style as an example."""
+        if self == PLAIN:
+            return ""
+        return write_number(-1234.5 if self.brackets else 1234.5, self)
 
     @property
     def unit(self) -> str:
@@ -222,14 +234,26 @@ def read_numbers(text: Any, style: NumberStyle, unit: str | None = None) -> Any:
 
 
 def scaling(ending: str, style: NumberStyle, wanted: str) -> tuple[float, float] | None:
-    """Factor and shift of a number with this ending, in the unit that is wanted; None if it is not of the style."""
+    """Factor and shift of a number with this ending, in the unit that is wanted; None if that is not known."""
+    factor = factor_of(ending, style)
+    found = conversion(ending if factor is None else style.suffix.strip(), wanted)
+    return None if found is None else ((factor or 1.0) * found[0], found[1])
+
+
+def factor_of(ending: str, style: NumberStyle) -> float | None:
+    """What a number with this ending is multiplied by; None if it is not of the style."""
     unit = style.suffix.strip()
-    if style.letter and ending != unit:
-        letter, rest = split_ending(ending)
-        if letter in MAGNITUDES and rest in ("", unit):
-            found = conversion(unit, wanted)
-            return None if found is None else (MAGNITUDES[letter] * found[0], found[1])
-    return conversion(ending or unit, wanted)
+    if ending in ("", unit):
+        return 1.0
+    letter, rest = split_ending(ending)
+    if not style.letter or letter not in MAGNITUDES or rest not in ("", unit):
+        return None
+    return MAGNITUDES[letter]
+
+
+def is_number(cell: str) -> bool:
+    """Whether a single cell without surrounding space is a number in some style."""
+    return len(cell) <= LONGEST_NUMBER and NUMBER.fullmatch(cell) is not None
 
 
 def endings(text: Any) -> Any:

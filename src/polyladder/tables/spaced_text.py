@@ -6,12 +6,11 @@ import csv
 import re
 from collections.abc import Iterator
 
-from polyladder.tables.number_style import GRAMMAR
+from polyladder.tables.number_style import is_number
 
 LINES = 50
 """Lines that are looked at."""
 
-NUMBER = re.compile(GRAMMAR)
 GAP = re.compile(rb'"(?:[^"\n]|"")*"|[ \t]+')
 ENDS = re.compile(rb"(?m)^ | (?=\r?$)")
 
@@ -32,7 +31,7 @@ def row_names(sample: str) -> bool | None:
     width = len(rows[0]) if rows else 0
     if width < 2 or any(len(row) != width for row in rows) or len(header) not in (width, width - 1):
         return None
-    numbers = sum(all(NUMBER.fullmatch(row[i]) for row in rows) for i in range(width))
+    numbers = sum(all(is_number(row[i]) for row in rows) for i in range(width))
     if numbers < (2 if width == 2 else 1):
         return None
     return len(header) < width
