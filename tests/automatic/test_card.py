@@ -17,7 +17,7 @@ def fitted():
         {"load (kg)": [1.0, None, *rng.uniform(2, 9, 38)], "kind": ["a", "b", "a", None] * 10, "z": rng.normal(size=40)}
     )
     y = X["load (kg)"].fill_null(5.0).to_numpy() * 3
-    return LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=2, missing="impute", random_state=0).fit(X, y), X, y
+    return LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=2, random_state=0).fit(X, y), X, y
 
 
 def test_columns_are_described() -> None:
@@ -45,7 +45,7 @@ def test_strengths_are_those_of_columns() -> None:
     assert [X.columns[i] for i in strengths["positions"]] == [name for name, _ in strengths["columns"]]
     assert strengths["positions"][0] == 0  # the load, its flag for missing values included
     assert len(strengths["pairs"]) == 3
-    rival = FeedforwardRegressor(hidden=(2,), max_iter=1, missing="impute").fit(X, np.arange(40.0))
+    rival = FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, np.arange(40.0))
     assert make_card(rival, X)["strengths"] is None
 
 

@@ -43,7 +43,7 @@ def test_the_fit_is_that_of_the_rows_that_are_not_held_out(folder):
     X, y = collected(Coded(parts(folder), Keyed(0.15, 1.0, 5)))
     unseen, answers = collected(Coded(parts(folder), Keyed(0.0, 0.15, 5)))
     assert len(y) + len(answers) == 2399
-    again = LPNNRegressor(order=3, missing="impute", random_state=5).fit_batches([(X, y)])
+    again = LPNNRegressor(order=3, random_state=5).fit_batches([(X, y)])
     np.testing.assert_allclose(model.predict(unseen), again.predict(unseen), rtol=1e-3, atol=2e-3)
     card = model.card_
     assert card["scores"][0]["rmse"] == pytest.approx(np.sqrt(np.mean((model.predict(unseen) - answers) ** 2)))

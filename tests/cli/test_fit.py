@@ -61,7 +61,7 @@ def test_the_command_selects_as_the_estimator_does(tmp_path: Path) -> None:
     errors = dict(found.card_["selection"]["order_path"])
     assert set(errors) >= {1, 2, 3, 4, 6, 8}
     table = read_training_table(str(path), "y")
-    alone = LPNNRegressor(missing="impute", random_state=0).fit(table.columns, table.target)
+    alone = LPNNRegressor(random_state=0).fit(table.columns, table.target)
     assert alone.selection_ == found.selection_
 
 

@@ -21,7 +21,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     rows = pl.DataFrame({name: [*map(float, cells)] for name, cells in small_table().items()})
     X, y = rows.select("a", "b"), rows["y"].to_numpy()
-    estimator = LPNNRegressor(order=3, width=3, n_estimators=2, max_iter=3, missing="impute", random_state=0).fit(X, y)
+    estimator = LPNNRegressor(order=3, width=3, n_estimators=2, max_iter=3, random_state=0).fit(X, y)
     held_out = {"observed": y.tolist(), "predicted": (y + np.linspace(-1, 1, 40)).tolist()}
     estimator.card_ = make_card(estimator, X, target="y", held_out=held_out)
     path = tmp_path_factory.mktemp("model") / "m.ladder"

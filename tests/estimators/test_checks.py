@@ -30,7 +30,7 @@ ESTIMATORS = [
         error_score="raise",
     ),
     Features(),
-    Features("quantile", missing="impute"),
+    Features("quantile"),
     Features("yeo-johnson", clip=False),
     Features("piecewise"),
 ]

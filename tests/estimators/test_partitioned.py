@@ -43,14 +43,14 @@ def test_frames_with_categories_missing_numbers_and_classes(tmp_path):
     frame.loc[3, "c2"] = np.nan
     labels = np.where(y > 14, "b", "a")
     parts = [(frame.iloc[i : i + 400], labels[i : i + 400]) for i in range(0, 1500, 400)]
-    model = LPNNClassifier(order=2, width=4, n_estimators=1, missing="impute", random_state=0).fit_batches(parts)
+    model = LPNNClassifier(order=2, width=4, n_estimators=1, random_state=0).fit_batches(parts)
     assert model.score(frame, labels) > 0.97
     assert "kind = rare" in model.features_.feature_names_out_
     assert "c2 is missing" in model.features_.feature_names_out_
     model.save(tmp_path / "m.ladder")
     np.testing.assert_array_equal(polyladder.load(tmp_path / "m.ladder").predict(frame), model.predict(frame))
     with pytest.raises(ValueError, match=r"c2.*impute"):
-        LPNNClassifier(order=2).fit_batches(parts)
+        LPNNClassifier(order=2, missing="error").fit_batches(parts)
 
 
 @pytest.mark.slow

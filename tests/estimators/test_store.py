@@ -63,7 +63,7 @@ LADDERS = [
 
 def fitted(estimator):
     known = estimator.get_params()
-    model = clone(estimator).set_params(missing="impute", max_iter=2, random_state=0)
+    model = clone(estimator).set_params(max_iter=2, random_state=0)
     if "n_estimators" in known:
         model.set_params(n_estimators=2)
     return model.fit(FRAME, CLASSES if is_classifier(model) else TARGET)
@@ -113,7 +113,7 @@ def test_files_of_the_first_release_predict_what_they_did(name: str) -> None:
 
 @pytest.mark.slow
 def test_bayesian_estimators_come_back_too(tmp_path: Path) -> None:
-    model = BayesianLPNNRegressor(order=2, width=2, warmup=3, draws=5, missing="impute", random_state=0)
+    model = BayesianLPNNRegressor(order=2, width=2, warmup=3, draws=5, random_state=0)
     model.fit(FRAME, TARGET)
     model.save(tmp_path / "m.ladder")
     back = load(tmp_path / "m.ladder")

@@ -96,8 +96,8 @@ def test_predictions_have_the_shape_of_the_target(Model: Any) -> None:
 
 
 def test_tags_follow_the_parameters() -> None:
-    assert LPNNRegressor(missing="impute").__sklearn_tags__().input_tags.allow_nan
-    assert not LPNNRegressor().__sklearn_tags__().input_tags.allow_nan
+    assert LPNNRegressor().__sklearn_tags__().input_tags.allow_nan
+    assert not LPNNRegressor(missing="error").__sklearn_tags__().input_tags.allow_nan
     assert LPNNRegressor(solver="adam").__sklearn_tags__().input_tags.sparse
     assert not LPNNRegressor(solver="alternating").__sklearn_tags__().input_tags.sparse
 

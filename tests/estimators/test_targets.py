@@ -102,9 +102,9 @@ def test_text_names_the_classifier() -> None:
 def test_missing_numbers_name_their_place_and_the_way_out() -> None:
     X, y = rows()
     X[4, 1] = np.nan
-    sentence = r"Input X contains NaN, first in row 5 of column 'x1'\. Pass missing='impute' to have"
+    sentence = r"Input X contains NaN, first in row 5 of column 'x1'\. Leave missing='impute' to have"
     with pytest.raises(ValueError, match=sentence):
-        LPNNRegressor(**TINY).fit(X, y)
+        LPNNRegressor(**TINY, missing="error").fit(X, y)
 
 
 def test_a_mistyped_parameter_names_its_own_class() -> None:
@@ -128,13 +128,13 @@ def test_what_lies_under_a_mask_is_no_value() -> None:
     X, gone = rng.normal(size=(40, 2)), rng.random((40, 2)) < 0.2
     masked = np.ma.array(np.where(gone, 1e6, X), mask=gone)
     y = X.sum(1)
-    model = LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=2, missing="impute", random_state=0)
+    model = LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=2, random_state=0)
     plain = np.where(gone, np.nan, X)
     expected = clone(model).fit(plain, y)
     found = clone(model).fit(masked, y)
     assert np.array_equal(found.predict(masked), expected.predict(plain))
     with pytest.raises(ValueError, match="Input X contains NaN, first in row"):
-        LPNNRegressor(order=2).fit(masked, y)
+        LPNNRegressor(order=2, missing="error").fit(masked, y)
     hidden = np.ma.array(y, mask=gone[:, 0])
     for Model, target in ((LPNNRegressor, hidden), (LPNNClassifier, np.ma.array(y > 0, mask=gone[:, 0]))):
         with pytest.raises(ValueError, match=rf"y must have a value in every row; got {gone[:, 0].sum()} masked\."):

@@ -27,7 +27,7 @@ def test_weights_count_in_the_mean() -> None:
     X, y = models.mixed()
     weight = np.arange(len(y)) % 3.0
     settings: dict[str, Any] = {"order": 2, "width": 2, "n_estimators": 1, "max_iter": 2, "random_state": 0}
-    estimator = LPNNRegressor(features="piecewise", missing="impute", **settings).fit(X, y, sample_weight=weight)
+    estimator = LPNNRegressor(features="piecewise", **settings).fit(X, y, sample_weight=weight)
     mean = training_mean(read_model(estimator))
     expected = np.average(estimator.inputs(X).numpy(), axis=0, weights=weight)
     np.testing.assert_allclose(mean.inputs, expected, atol=1e-12)

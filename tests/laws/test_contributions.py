@@ -36,12 +36,12 @@ def table() -> tuple[pd.DataFrame, np.ndarray]:
 def fitted(name: str) -> tuple[Any, Any]:
     X, y = table()
     models = {
-        "piecewise": LPNNRegressor(features="piecewise", missing="impute", **TINY),
-        "quantile": LPNNRegressor(features="quantile", missing="impute", **TINY),
-        "classes": LPNNClassifier(features="piecewise", missing="impute", solver="alternating", **TINY),
-        "posterior": BayesianLPNNRegressor(features="yeo-johnson", missing="impute", **CHAIN),
-        "machine": FactorizationMachineRegressor(order=2, rank=2, missing="impute", max_iter=3, random_state=0),
-        "kernel": PolynomialKernelRegressor(missing="impute", max_iter=3, random_state=0),
+        "piecewise": LPNNRegressor(features="piecewise", **TINY),
+        "quantile": LPNNRegressor(features="quantile", **TINY),
+        "classes": LPNNClassifier(features="piecewise", solver="alternating", **TINY),
+        "posterior": BayesianLPNNRegressor(features="yeo-johnson", **CHAIN),
+        "machine": FactorizationMachineRegressor(order=2, rank=2, max_iter=3, random_state=0),
+        "kernel": PolynomialKernelRegressor(max_iter=3, random_state=0),
     }
     return models[name].fit(X, y > np.median(y) if name == "classes" else y), X
 

@@ -53,7 +53,7 @@ def make(name):
         return regressor(name).fit(X, y), X, y
     if name == "mixed":
         X, y = mixed()
-        return regressor("yeo-johnson", missing="impute").fit(X, y), X, y
+        return regressor("yeo-johnson").fit(X, y), X, y
     if name == "unclipped":
         X, y = numbers()
         return regressor(clip=False, guard=False).fit(X, y), X, y

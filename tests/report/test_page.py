@@ -348,7 +348,7 @@ def test_names_are_shown_as_text(browser, tmp_path):
     X, y = models.mixed(names=models.HOSTILE)
     X[models.HOSTILE[2]] = X[models.HOSTILE[2]].replace("red", "<script>hacked()</script>")
     hostile = "</script><script>hacked()</script><!--"
-    model = models.carded(models.regressor(missing="impute").fit(X, y), X, y, hostile)
+    model = models.carded(models.regressor().fit(X, y), X, y, hostile)
     path = write_report(model, tmp_path / "page.html", X, y)
     page = browsers.Watched(browser, path)
     assert page.page.locator("h1").inner_text() == hostile

@@ -34,7 +34,7 @@ def test_many_columns_share_the_last_bar_and_names_are_text() -> None:
     assert steps[-1][0] == "8 other columns"
     assert np.isclose(sum(value for _, value in steps), parts.outputs[0, 0] - parts.start[0])
     mixed, y = models.mixed(names=models.HOSTILE)
-    hostile = explain(models.regressor(missing="impute").fit(mixed, y), mixed.iloc[:2])
+    hostile = explain(models.regressor().fit(mixed, y), mixed.iloc[:2])
     text = explanation_html(hostile)
     assert "<script>hacked" not in text
     assert "<img" not in text

@@ -11,7 +11,7 @@ import pytest
 from scipy import optimize
 from sklearn.pipeline import make_pipeline
 
-from polyladder.tables.features import Features, read_rows
+from polyladder.tables.features import MOST_LEVELS, Features, count_inputs, read_rows
 
 
 def skewed(n: int = 60, d: int = 3, seed: int = 0) -> np.ndarray[Any, Any]:
@@ -152,7 +152,7 @@ def test_categories_become_one_column_each(text: Any) -> None:
 
 def test_polars_and_pandas_give_equal_rows() -> None:
     columns = mixed() | {"size": [1.0, None, 4.0, 8.0, 3.0, 5.0], "color": ["red", None, "red", "green", "blue", "red"]}
-    rows = [Features(missing="impute").fit_transform(frame(columns)) for frame in (pd.DataFrame, pl.DataFrame)]
+    rows = [Features().fit_transform(frame(columns)) for frame in (pd.DataFrame, pl.DataFrame)]
     np.testing.assert_array_equal(rows[0], rows[1])
 
 
@@ -184,14 +184,14 @@ def test_categories_alone_are_enough() -> None:
 
 
 @pytest.mark.parametrize("X", [np.array([[1.0], [np.nan]]), pd.DataFrame({"x": [1.0, np.nan], "c": ["a", "b"]})])
-def test_missing_numbers_are_refused_unless_imputed(X: Any) -> None:
+def test_missing_numbers_are_refused_where_that_is_asked(X: Any) -> None:
     with pytest.raises(ValueError, match="Input X contains NaN"):
-        Features().fit(X)
+        Features(missing="error").fit(X)
 
 
 def test_missing_numbers_become_the_median_and_an_indicator() -> None:
     X = np.array([[1.0, 5.0], [np.nan, 6.0], [2.0, 7.0], [9.0, 9.0]])
-    features = Features(missing="impute").fit(X)
+    features = Features().fit(X)
     assert features.get_feature_names_out().tolist() == ["x0", "x1", "x0 is missing"]
     filled = np.where(np.isnan(X), 2.0, X)
     expected = np.column_stack([(filled - filled.mean(0)) / filled.std(0), [0, 1, 0, 0]])
@@ -200,15 +200,21 @@ def test_missing_numbers_become_the_median_and_an_indicator() -> None:
 
 def test_numbers_missing_only_later_become_the_median() -> None:
     X = np.array([[1.0, 5.0], [2.0, 6.0], [9.0, 9.0]])
-    features = Features(missing="impute").fit(X)
-    np.testing.assert_array_equal(features.transform([[np.nan, 6.0]]), features.transform([[2.0, 6.0]]))
+    features = Features().fit(X)
+    with pytest.warns(UserWarning, match=r"Numbers are missing in 'x0', where training had all: each counts as"):
+        found = features.transform([[np.nan, 6.0]])
+    np.testing.assert_array_equal(found, features.transform([[2.0, 6.0]]))
     with pytest.raises(ValueError, match="Input X contains NaN"):
-        Features().fit(X).transform([[np.nan, 6.0]])
+        Features(missing="error").fit(X).transform([[np.nan, 6.0]])
+    # What is used nowhere may be missing, and so may what was missing before.
+    constant = Features().fit(np.array([[1.0, 5.0, np.nan], [2.0, 5.0, 1.0], [9.0, 5.0, 2.0]]))
+    with warnings.catch_warnings(action="error"):
+        constant.transform([[1.0, np.nan, np.nan]])
 
 
 def test_a_column_that_is_missing_throughout_is_dropped() -> None:
     X = np.array([[1.0, np.nan], [2.0, np.nan], [9.0, np.nan]])
-    features = Features(missing="impute").fit(X)
+    features = Features().fit(X)
     assert features.get_feature_names_out().tolist() == ["x0"]
     assert features.transform([[1.0, 4.0]]).shape == (1, 1)
 
@@ -233,7 +239,7 @@ def test_affine_reproduces_the_rows_inside_the_range() -> None:
         (Features("quantile"), skewed()),
         (Features("yeo-johnson"), skewed()),
         (Features(), pd.DataFrame(mixed())),
-        (Features(missing="impute"), np.array([[1.0], [np.nan], [2.0]])),
+        (Features(), np.array([[1.0], [np.nan], [2.0]])),
     ],
 )
 def test_what_is_not_affine_says_so(features: Features, X: Any) -> None:
@@ -250,12 +256,33 @@ def test_infinity_is_refused(X: Any, missing: Any) -> None:
         Features(missing=missing).fit(X)
 
 
-def test_dates_are_refused_in_training_and_later() -> None:
-    dates, numbers = pd.DataFrame({"x": pd.date_range("2020", periods=3)}), pd.DataFrame({"x": [1.0, 2.0, 3.0]})
-    with pytest.raises(ValueError, match="Column 'x' must hold numbers or categories; got dates"):
-        Features().fit(dates)
-    with pytest.raises(ValueError, match="Column 'x' must hold numbers or categories; got dates"):
-        Features().fit(numbers).transform(dates)
+@pytest.mark.parametrize("others", [{}, {"c": ["a", "b", "a"]}])
+def test_dates_are_days_and_stay_dates(others: dict[str, Any]) -> None:
+    dates = pd.DataFrame({"x": pd.date_range("2020", periods=3), **others})
+    numbers = pd.DataFrame({"x": [18262.0, 18263.0, 18264.0], **others})
+    by_dates, by_numbers = Features().fit(dates), Features().fit(numbers)
+    assert (by_dates.dates_, by_numbers.dates_) == ((0,), ())
+    np.testing.assert_array_equal(by_dates.transform(dates), by_numbers.transform(numbers))
+    with pytest.raises(ValueError, match=r"Column 'x' must hold dates, as in training; got numbers\."):
+        by_dates.transform(numbers)
+    with pytest.raises(ValueError, match=r"Column 'x' must hold numbers, as in training; got dates\."):
+        by_numbers.transform(dates)
+
+
+def test_texts_of_very_many_values_are_left_out() -> None:
+    """As inputs of every row they would fill the memory."""
+    names = [f"n{i}" for i in range(MOST_LEVELS + 1)]
+    frame = pd.DataFrame({"x": np.arange(len(names), dtype=float), "name": names})
+    with pytest.warns(UserWarning, match="Column 'name' holds 501 different texts, more like names than categories"):
+        features = Features().fit(frame)
+    assert features.feature_names_out_ == ["x"]
+    assert count_inputs(frame) == 1
+    assert count_inputs(frame[1:]) == 1 + MOST_LEVELS == len(Features().fit(frame[1:]).feature_names_out_)
+    with (
+        pytest.warns(UserWarning, match="left out"),
+        pytest.raises(ValueError, match="X must have a column that varies"),
+    ):
+        Features().fit(frame[["name"]])
 
 
 def test_text_where_numbers_were_is_refused() -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from polyladder.tables.table import Table, find_categories, is_frame, read_table
+from polyladder.tables.table import Table, find_categories, find_dates, is_frame, read_table
 
 PANDAS_NUMBERS = {
     "float": [1.0, 2.0, 3.0],
@@ -27,13 +27,19 @@ PANDAS_CATEGORIES = {
     "category of numbers": pd.Categorical([1, 2, 1]),
     "object": pd.Series(["a", None, "b"], dtype=object),
 }
+NOON = [datetime.datetime(2020, 1, 1), None, datetime.datetime(2020, 1, 3, 12)]
 DATES = [
-    pd.DataFrame({"when": pd.date_range("2020", periods=3)}),
+    pd.DataFrame({"when": pd.to_datetime(NOON)}),
+    pd.DataFrame({"when": pd.to_datetime(NOON).tz_localize("UTC").tz_convert("Europe/Berlin")}),
+    pd.DataFrame({"when": pd.Series(NOON, dtype=object)}),
+    pl.DataFrame({"when": NOON}),
+    pl.DataFrame({"when": NOON}).with_columns(pl.col("when").dt.replace_time_zone("UTC")),
+]
+SPANS = [
     pd.DataFrame({"when": pd.to_timedelta([1, 2, 3], unit="D")}),
     pd.DataFrame({"when": pd.period_range("2020", periods=3, freq="M")}),
-    pd.DataFrame({"when": pd.Series([datetime.date(2020, 1, 1)] * 3, dtype=object)}),
-    pl.DataFrame({"when": [datetime.date(2020, 1, 1)] * 3}),
-    pl.DataFrame({"when": [datetime.datetime(2020, 1, 1)] * 3}),
+    pd.DataFrame({"when": pd.Series([datetime.timedelta(1)] * 3, dtype=object)}),
+    pd.DataFrame({"when": pd.Series([datetime.time(1)] * 3, dtype=object)}),
     pl.DataFrame({"when": [datetime.timedelta(1)] * 3}),
     pl.DataFrame({"when": [datetime.time(1)] * 3}),
 ]
@@ -89,15 +95,31 @@ def test_columns_of_equal_name_are_both_read() -> None:
 
 
 @pytest.mark.parametrize("frame", DATES)
-def test_dates_are_refused(frame: Any) -> None:
-    sentence = "Column 'when' must hold numbers or categories; got dates. Turn it into numbers first, such as days."
+def test_dates_are_days_since_1970(frame: Any) -> None:
+    assert find_categories(frame) == ()
+    assert find_dates(frame) == (0,)
+    table = read_table(frame, ())
+    np.testing.assert_array_equal(table.numbers[:, 0], [18262.0, np.nan, 18264.5])
+    assert table.dates == (0,)
+    assert table.take(np.array([0])).dates == (0,)
+
+
+def test_dates_of_polars_have_no_time() -> None:
+    assert read_table(pl.DataFrame({"day": [datetime.date(1970, 1, 2), None]}), ()).numbers[0] == 1.0
+
+
+@pytest.mark.parametrize("frame", SPANS)
+def test_spans_of_time_are_refused(frame: Any) -> None:
+    sentence = "Column 'when' must hold numbers, categories or dates; got times or spans of time. Turn it into numbers"
     with pytest.raises(ValueError, match=sentence):
         find_categories(frame)
 
 
-def test_dates_are_refused_when_read_again() -> None:
-    with pytest.raises(ValueError, match="got dates"):
-        read_table(DATES[0], (0,))
+def test_what_is_no_date_among_dates_is_refused() -> None:
+    with pytest.raises(ValueError, match="Column 'when' must hold dates throughout"):
+        read_table(pd.DataFrame({"when": pd.Series([datetime.date(2020, 1, 1), "soon"], dtype=object)}), ())
+    with pytest.raises(ValueError, match="times or spans of time"):
+        read_table(SPANS[0], (0,))
 
 
 def test_a_mixture_is_refused() -> None:

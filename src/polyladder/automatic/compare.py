@@ -42,12 +42,13 @@ def baselines(inputs: int, task: Literal["regression", "classification"]) -> dic
     for p in (1, degree) if degree > 1 else (1,):
         name = {1: "linear", 2: "quadratic ridge", 3: "cubic ridge"}[p]
         if regression:
-            linear = make_pipeline(Features(missing="impute"), RidgeCV(ALPHAS))
+            # A line goes on beyond the training range, as anyone would fit it.
+            linear = make_pipeline(Features(clip=False), RidgeCV((1e-8, 1e-4, *ALPHAS)))
             found[name] = linear if p == 1 else PolynomialRidge(p)
             continue
         powers = [] if p == 1 else [PolynomialFeatures(p, include_bias=False), StandardScaler(copy=False)]
         last = LogisticRegression(C=1.0 if p == 1 else 0.1, max_iter=500)
-        pipeline = make_pipeline(Features(missing="impute"), *powers, last)
+        pipeline = make_pipeline(Features(clip=p > 1), *powers, last)
         found[name] = Sampled(pipeline, int(CELLS / math.comb(inputs + p, p)))
     boosting = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
     found["HistGradientBoosting"] = Coded(boosting(random_state=0))

@@ -148,7 +148,7 @@ def fit_large_table(
     rows = LocalPartitions(FileParts(files, table.kinds, table.target_kind, labels, pace.add))
     share = min(0.15, HELD_OUT_ROWS / count)
     kind: Any = LPNNRegressor if table.task == "regression" else LPNNClassifier
-    estimator = kind(order=order, missing="impute", random_state=seed)
+    estimator = kind(order=order, random_state=seed)
     saved = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(files, target, table, order, seed))
 
     def tell(words: str) -> None:

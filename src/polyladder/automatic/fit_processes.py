@@ -71,7 +71,7 @@ def fit_with_processes(
     began = clock.monotonic()
     ((X, y), unseen), _ = held_out_rows(table, None, None, None, seed)
     kind: Any = LPNNRegressor if table.task == "regression" else LPNNClassifier
-    estimator = kind(order=order, width=width, solver="adam", missing="impute", random_state=seed)
+    estimator = kind(order=order, width=width, solver="adam", random_state=seed)
     rows = estimator.read_parts(X, y)
     net = LPNN(rows.z.shape[1], (width,) * (order - 1), rows.outputs, batch_norm=True, batch_shape=(1,), seed=seed)
 

@@ -247,7 +247,7 @@ def fit_training_table(
         if choice is not None:
             return chosen_estimator(task, choice, bayesian)
         kind = LPNNRegressor if task == "regression" else LPNNClassifier
-        return kind(missing="impute", effort=effort, random_state=seed)  # type: ignore[arg-type]
+        return kind(effort=effort, random_state=seed)  # type: ignore[arg-type]
 
     efforts = EFFORTS if choice is None and seconds else ("default",)
     name = "Bayesian ladder" if bayesian else "ladder"

@@ -33,7 +33,7 @@ class PolynomialRidge:
 
     def fit(self, X: Any, y: NDArray[np.float64]) -> Self:
         """Fit to a table. Shapes (n, d), (n,)."""
-        self.features = Features(missing="impute")
+        self.features = Features()
         z = self.features.fit_transform(X)
         self.powers = PolynomialFeatures(self.degree, include_bias=False).fit(z[:1])
         p = self.powers.n_output_features_

@@ -321,8 +321,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         How numeric columns are scaled.
     clip : bool, default=True
         Hold inputs to their training range; outside of it a polynomial grows without bound.
-    missing : {"error", "impute"}, default="error"
-        Whether missing numbers are refused, or replaced by the median with an indicator.
+    missing : {"impute", "error"}, default="impute"
+        Whether missing numbers are replaced by the median, with an indicator, or refused.
     guard : bool, default=True
         Believe, at each row, only draws within the range of the training targets, widened by a tenth on both sides.
     random_state : int, RandomState instance or None, default=None
@@ -373,7 +373,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         relevance: bool | Literal["auto"] = "auto",
         features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
         clip: bool = True,
-        missing: Literal["error", "impute"] = "error",
+        missing: Literal["error", "impute"] = "impute",
         guard: bool = True,
         random_state: Any = None,
         verbose: int = 0,
@@ -602,7 +602,7 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         relevance: bool | Literal["auto"] = "auto",
         features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
         clip: bool = True,
-        missing: Literal["error", "impute"] = "error",
+        missing: Literal["error", "impute"] = "impute",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

@@ -440,8 +440,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         How numeric columns are scaled. "auto" is chosen with the order; where an order is given it means "standard".
     clip : bool, default=True
         Hold inputs to their training range; outside of it a polynomial grows without bound.
-    missing : {"error", "impute"}, default="error"
-        Whether missing numbers are refused, or replaced by the median with an indicator.
+    missing : {"impute", "error"}, default="impute"
+        Whether missing numbers are replaced by the median, with an indicator, or refused.
     guard : bool, default=True
         Hold predictions to the range of the training targets, widened by a tenth on both sides. Turn it off for the
         pure polynomial.
@@ -515,7 +515,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         n_estimators: int | Literal["auto"] = "auto",
         features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] = "auto",
         clip: bool = True,
-        missing: Literal["error", "impute"] = "error",
+        missing: Literal["error", "impute"] = "impute",
         guard: bool = True,
         max_iter: int | Literal["auto"] = "auto",
         max_seconds: float | None = None,
@@ -598,7 +598,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         n_estimators: int | Literal["auto"] = "auto",
         features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] = "auto",
         clip: bool = True,
-        missing: Literal["error", "impute"] = "error",
+        missing: Literal["error", "impute"] = "impute",
         max_iter: int | Literal["auto"] = "auto",
         max_seconds: float | None = None,
         tol: float = 1e-3,

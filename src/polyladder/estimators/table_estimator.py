@@ -91,7 +91,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if is_frame(X) and any("written" in column for column in (self.card_ or {}).get("columns", ())):
             # A table that was read cell by cell in training is read so again; what does that stands above estimators.
             X = import_module("polyladder.automatic.model_rows").frame_rows(X, self)
-        return read_rows(self, X, categorical=self.features_.categorical_)
+        table: Table = self.features_.check_dates(read_rows(self, X, categorical=self.features_.categorical_))
+        return table
 
     def explain(self, X: Any = None, **options: Any) -> Any:
         """What the model does, and what each column contributed to its predictions of rows.

@@ -7,6 +7,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from polyladder.tables.dates import DAYS
 from polyladder.tables.table import Table
 from polyladder.tables.units import unit_of
 
@@ -42,6 +43,8 @@ def describe_columns(table: Table) -> list[ColumnSummary]:
     found: dict[int, ColumnSummary] = {}
     for column, i in zip(table.numbers.T, table.positions, strict=True):
         found[i] = describe_numbers(table.names[i], column)
+        if i in table.dates:
+            found[i]["unit"] = DAYS
     for i, values in table.categories.items():
         found[i] = describe_categories(table.names[i], values)
     return [found[i] for i in sorted(found)]

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTrans
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from polyladder.tables.ramps import Ramps, learn_ramps, within_reach
-from polyladder.tables.table import Table, as_numbers, find_categories, is_frame, read_table
+from polyladder.tables.table import Table, as_numbers, find_categories, find_dates, is_frame, read_table
 from polyladder.tables.yeo_johnson import yeo_johnson
 
 Array = np.ndarray[Any, Any]
@@ -21,6 +21,10 @@ KINDS = ("standard", "quantile", "yeo-johnson", "piecewise")
 
 RAMPS = 8
 """Ramps per column of ``"piecewise"`` features."""
+
+MOST_LEVELS = 500
+"""Columns of text with more different values than this are left out, as names rather than categories: each value would
+be an input, in every row."""
 
 SHAPE_ROWS = 3000
 """Rows that the parameters of a Yeo-Johnson transform are found on, at most: a sample tells them well enough."""
@@ -33,8 +37,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """One transformer for everything between a table and a ladder.
 
     Numeric columns are clipped to the range seen in training, scaled to mean 0 and variance 1 (after a map to uniform
-    quantiles or a Yeo-Johnson transform, if asked for); constant columns are dropped. Text and categorical columns of a
-    data frame become one column a category; a category that was not seen in training becomes zeros, with a warning.
+    quantiles or a Yeo-Johnson transform, if asked for); constant columns are dropped. Dates of a data frame become days
+    since 1970. Text and categorical columns become one column for each category; a category that was not seen in
+    training becomes zeros, with a warning. Columns of more than 500 categories are left out, with a warning.
 
     Clipping matters: outside its data a polynomial grows without bound.
 
@@ -45,8 +50,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         with 8 ramps per column.
     clip : bool, default=True
         Hold numeric columns to their training range.
-    missing : {"error", "impute"}, default="error"
-        Whether missing numbers are refused, or replaced by the median with an indicator column.
+    missing : {"impute", "error"}, default="impute"
+        Whether missing numbers are replaced by the median, with an indicator column, or refused.
     ramps : int >= 0, default=0
         For each numeric column of three values or more, at most this many further inputs that each rise over one part
         of its range, from quantile to quantile. The model is then a polynomial on each part.
@@ -65,6 +70,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Columns of the table.
     categorical_ : tuple of int
         Positions of the columns of categories.
+    dates_ : tuple of int
+        Positions of the columns of dates.
     feature_names_out_ : list of str
         What each column of the transformed rows is.
     ramps_ : Ramps or None
@@ -80,13 +87,14 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     reach: float | None = None
     whole: bool = False
     ramps_: Ramps | None = None
+    dates_: tuple[int, ...] = ()
     mean_: Array | None = None
 
     def __init__(
         self,
         kind: Literal["standard", "quantile", "yeo-johnson", "piecewise"] = "standard",
         clip: bool = True,
-        missing: Literal["error", "impute"] = "error",
+        missing: Literal["error", "impute"] = "impute",
         ramps: int = 0,
         margin: float = 0.0,
         reach: float | None = None,
@@ -112,7 +120,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Array:
         """Rows for the polynomial. Shape (n, transformed columns), float64."""
         check_is_fitted(self)
-        return self.transform_table(read_rows(self, X, categorical=self.categorical_))
+        return self.transform_table(self.check_dates(read_rows(self, X, categorical=self.categorical_)))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the transformed columns."""
@@ -155,7 +163,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
         numbers, names = table.numbers, table.names
         refuse_extremes(table)
-        self.names_in_, self.categorical_ = names, tuple(table.categories)
+        self.names_in_, self.categorical_, self.dates_ = names, tuple(table.categories), table.dates
         gone = np.isnan(numbers)
         # An indicator of a column that is missing throughout would be constant.
         self.flagged_ = np.flatnonzero(gone.any(0) & ~gone.all(0))
@@ -186,7 +194,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             shaped = self.scaler_.transform(shaped)
         self._learn_ramps(shaped, weight)
         self.encoder_ = None
-        self.encoded_ = tuple(i for i, column in table.categories.items() if len(set(column)) > 1)
+        self.encoded_ = encoded_columns(table)
         if self.encoded_:
             self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
             self.encoder_.fit(np.stack([table.categories[i] for i in self.encoded_], 1))
@@ -258,8 +266,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def plain_table(self, table: Table) -> Array:
         """The same without ramps."""
-        numbers = table.numbers
-        flags = np.isnan(numbers[:, self.flagged_]).astype(np.float64)
+        numbers, gone = table.numbers, np.isnan(table.numbers)
+        self._warn_of_missing(gone)
+        flags = gone[:, self.flagged_].astype(np.float64)
         if self.imputer_ is not None:
             numbers = self.imputer_.transform(numbers)
         shaped = numbers[:, self.varying_]
@@ -304,6 +313,28 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             found += [self.kept_[j] for j in self.ramps_.column]
         return np.array(found, dtype=np.intp)
 
+    def check_dates(self, table: Table) -> Table:
+        """The table itself, refused where it has numbers and training had dates, or the other way round."""
+        if table.dates != self.dates_:
+            position = min(set(table.dates) ^ set(self.dates_))
+            wanted, found = ("dates", "numbers") if position in self.dates_ else ("numbers", "dates")
+            raise ValueError(f"Column {self.names_in_[position]!r} must hold {wanted}, as in training; got {found}.")
+        return table
+
+    def _warn_of_missing(self, gone: Array) -> None:
+        """Say where numbers (n, numeric columns) are missing that were always there in training."""
+        known = np.isin(np.arange(gone.shape[1]), self.flagged_)
+        lacking = np.flatnonzero(gone.any(0) & ~known & np.isin(np.arange(gone.shape[1]), self.varying_))
+        if self.imputer_ is not None and lacking.size:
+            numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
+            names = [repr(self.names_in_[numeric[k]]) for k in lacking[:5]]
+            warnings.warn(
+                f"Numbers are missing in {', '.join(names)}{' ...' if lacking.size > 5 else ''}, where training had "
+                "all: each counts as the column's median.",
+                UserWarning,
+                stacklevel=5,
+            )
+
     def _warn_of_unseen(self, text: Array) -> None:
         assert self.encoder_ is not None
         for column, known, i in zip(text.T, self.encoder_.categories_, self.encoded_, strict=True):
@@ -316,6 +347,23 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     UserWarning,
                     stacklevel=5,
                 )
+
+
+def encoded_columns(table: Table) -> tuple[int, ...]:
+    """Positions of the columns of categories that become inputs; a warning says which have too many."""
+    found = []
+    for i, column in table.categories.items():
+        levels = len(set(column))
+        if levels > MOST_LEVELS:
+            warnings.warn(
+                f"Column {table.names[i]!r} holds {levels:,} different texts, more like names than categories: it is "
+                f"left out. Group them into at most {MOST_LEVELS} to have it count.",
+                UserWarning,
+                stacklevel=5,
+            )
+        elif levels > 1:
+            found.append(i)
+    return tuple(found)
 
 
 def some_rows(values: Array, most: int) -> Array:
@@ -339,7 +387,8 @@ def count_inputs(X: Any) -> int:
     gone = np.isnan(table.numbers)
     spread = np.nanmax(table.numbers, 0, initial=-np.inf) > np.nanmin(table.numbers, 0, initial=np.inf)
     texts = [len(set(column)) for column in table.categories.values()]
-    return int(spread.sum() + (gone.any(0) & ~gone.all(0)).sum() + sum(count for count in texts if count > 1))
+    levels = sum(count for count in texts if 1 < count <= MOST_LEVELS)
+    return int(spread.sum() + (gone.any(0) & ~gone.all(0)).sum() + levels)
 
 
 def refuse_extremes(table: Table) -> None:
@@ -372,7 +421,7 @@ def read_rows(estimator: Any, X: Any, *, categorical: tuple[int, ...] | None) ->
             f"got {type(X).__name__}. Give it the same columns."
         )
     found = categorical or (find_categories(X) if is_frame(X) else ())
-    if found:
+    if found or (is_frame(X) and find_dates(X)):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if len(X) < least:
             raise ValueError(
@@ -392,6 +441,6 @@ def read_rows(estimator: Any, X: Any, *, categorical: tuple[int, ...] | None) ->
         row, column = (int(i) for i in np.argwhere(np.isnan(table.numbers))[0])
         raise ValueError(
             f"Input X contains NaN, first in row {row + 1} of column {table.names[table.positions[column]]!r}. "
-            "Pass missing='impute' to have missing numbers filled in."
+            "Leave missing='impute' to have missing numbers filled in."
         )
     return table

@@ -33,20 +33,20 @@ def is_sparse_table(X: Any) -> bool:
 
 
 def read_sparse(estimator: Any, X: Any, *, reset: bool) -> SparseTable:
-    """Check sparse rows as scikit-learn does, on behalf of an estimator with ``features`` and ``missing`` parameters.
+    """Check sparse rows as scikit-learn does, on behalf of an estimator with a ``features`` parameter.
+
+    Missing numbers are refused: a median of mostly zeros says nothing.
 
     Args:
         estimator: its ``n_features_in_`` is set, or compared if ``reset`` is False.
         X: SciPy sparse matrix or array; dense rows are taken as well, for a model that was fitted to sparse ones.
         reset: whether the estimator is being fitted.
     """
-    for name, only in (("features", "standard"), ("missing", "error")):
-        value = getattr(estimator, name)
-        if value not in (only, "auto"):
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be {only!r} for sparse X. "
-                f"Got {value!r} instead."
-            )
+    if estimator.features not in ("standard", "auto"):
+        raise ValueError(
+            f"The 'features' parameter of {type(estimator).__name__} must be 'standard' for sparse X. "
+            f"Got {estimator.features!r} instead."
+        )
     matrix = validate_data(
         estimator,
         as_numbers(X),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
 
@@ -13,8 +13,14 @@ import numpy as np
 TEXT = ("str", "string", "large_string", "utf8", "category", "categorical", "enum", "dictionary")
 """How the names of types of text and categories begin, in pandas, polars and arrow, in lower case."""
 
-DATES = ("date", "time", "duration", "period", "interval")
-"""How the names of types of dates, times and spans begin."""
+DATES = ("date", "timestamp")
+"""How the names of types of dates begin, which are read as days since 1970 ..."""
+
+SPANS = ("time", "duration", "period", "interval")
+"""... and those of times of day and spans, which are refused."""
+
+DAY = 86_400e6
+"""Microseconds of a day."""
 
 
 @dataclass(frozen=True)
@@ -26,18 +32,18 @@ class Table:
         categories: for each categorical column its position in the table and its values as strings; None is missing.
         positions: for each numeric column its position in the table.
         names: of the table's columns.
+        dates: positions of the numeric columns that hold dates, as days since 1970.
     """
 
     numbers: np.ndarray[Any, np.dtype[np.float64]]
     categories: dict[int, np.ndarray[Any, Any]]
     positions: tuple[int, ...]
     names: tuple[str, ...]
+    dates: tuple[int, ...] = ()
 
     def take(self, rows: np.ndarray[Any, Any]) -> Table:
         """The given rows."""
-        return Table(
-            self.numbers[rows], {i: column[rows] for i, column in self.categories.items()}, self.positions, self.names
-        )
+        return replace(self, numbers=self.numbers[rows], categories={i: c[rows] for i, c in self.categories.items()})
 
 
 def as_numbers(X: Any) -> Any:
@@ -62,24 +68,40 @@ def frame_columns(X: Any) -> list[tuple[str, Any]]:
 
 
 def find_categories(X: Any) -> tuple[int, ...]:
-    """Positions of the columns of a frame that hold categories; dates and mixtures are refused."""
+    """Positions of the columns of a frame that hold categories; spans of time and mixtures are refused."""
     return tuple(i for i, (name, column) in enumerate(frame_columns(X)) if is_categorical(name, column))
 
 
+def find_dates(X: Any) -> tuple[int, ...]:
+    """Positions of the columns of a frame that hold dates."""
+    return tuple(i for i, (_, column) in enumerate(frame_columns(X)) if is_date(column))
+
+
+def is_date(column: Any) -> bool:
+    """Whether a column holds dates, with or without a time of day."""
+    kind = str(column.dtype).lower()
+    if not kind.startswith("object"):
+        return kind.startswith(DATES)
+    first = next((v for v in np.asarray(column, dtype=object) if not is_missing(v)), None)
+    return isinstance(first, (datetime.date, np.datetime64))
+
+
 def is_categorical(name: str, column: Any) -> bool:
-    """Text and categorical columns are categories; numbers, booleans and nullable numbers are not.
+    """Text and categorical columns are categories; numbers, booleans, nullable numbers and dates are not.
 
     A column of Python objects is what its values are, and must not mix numbers and text: such a mixture is nearly
     always a number that was misread.
     """
     kind = str(column.dtype).lower()
-    if kind.startswith(DATES):
-        raise ValueError(no_dates(name))
+    if is_date(column):
+        return False
+    if kind.startswith(SPANS):
+        raise ValueError(no_spans(name))
     if not kind.startswith("object"):
         return kind.startswith(TEXT)
     values = [v for v in np.asarray(column, dtype=object) if not is_missing(v)]
-    if any(isinstance(v, (datetime.date, datetime.time, datetime.timedelta, np.datetime64)) for v in values):
-        raise ValueError(no_dates(name))
+    if any(isinstance(v, (datetime.time, datetime.timedelta, np.timedelta64)) for v in values):
+        raise ValueError(no_spans(name))
     numeric = [isinstance(v, (Number, np.bool_)) for v in values]
     if any(numeric) and not all(numeric):
         number, text = values[numeric.index(True)], values[numeric.index(False)]
@@ -95,25 +117,42 @@ def is_missing(value: Any) -> bool:
     return value is None or (not isinstance(value, str) and str(value) in ("nan", "NaN", "<NA>", "NaT"))
 
 
-def no_dates(name: str) -> str:
-    """What is said of a column of dates."""
-    return f"Column {name!r} must hold numbers or categories; got dates. Turn it into numbers first, such as days."
+def no_spans(name: str) -> str:
+    """What is said of a column of spans of time."""
+    return (
+        f"Column {name!r} must hold numbers, categories or dates; got times or spans of time. "
+        "Turn it into numbers first, such as hours."
+    )
 
 
 def read_table(X: Any, categorical: Sequence[int]) -> Table:
     """Take a frame apart. ``categorical`` are the positions of the categories, as found at the first reading."""
-    numbers, categories, positions = [], {}, []
+    numbers, categories, positions, dates = [], {}, [], []
     for i, (name, column) in enumerate(frame_columns(X)):
-        if str(column.dtype).lower().startswith(DATES):
-            raise ValueError(no_dates(name))
+        if str(column.dtype).lower().startswith(SPANS):
+            raise ValueError(no_spans(name))
         if i in categorical:
             values = np.asarray(column, dtype=object)
             categories[i] = np.array([None if is_missing(v) else str(v) for v in values], dtype=object)
+            continue
+        positions.append(i)
+        if is_date(column):
+            dates.append(i)
+            numbers.append(read_days(name, column))
         else:
             numbers.append(read_numbers(name, column))
-            positions.append(i)
     matrix = np.stack(numbers, 1) if numbers else np.empty((len(X), 0))
-    return Table(matrix, categories, tuple(positions), tuple(str(name) for name in X.columns))
+    return Table(matrix, categories, tuple(positions), tuple(str(name) for name in X.columns), tuple(dates))
+
+
+def read_days(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A column of dates as days since 1970, in UTC where they have a time zone; what is missing as NaN."""
+    try:
+        values = column if str(column.dtype) != "object" else [None if is_missing(v) else v for v in column]
+        stamps = np.asarray(values, dtype="datetime64[us]")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Column {name!r} must hold dates throughout; {error}.") from error
+    return np.where(np.isnat(stamps), np.nan, stamps.astype(np.int64) / DAY)
 
 
 def read_numbers(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -6,7 +6,7 @@ are sums. Quantiles (medians of missing numbers, ramps, quantile maps) and share
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -129,10 +129,11 @@ def witnesses(rows: Rows) -> Rows:
 
 def joined(a: Rows, b: Rows) -> Rows:
     """Rows of two parts of one table."""
-    if a.table.names != b.table.names or tuple(a.table.categories) != tuple(b.table.categories):
-        raise ValueError(f"Every part must have the same columns; got {a.table.names[:6]} and {b.table.names[:6]}.")
-    categories = {i: np.concatenate([c, b.table.categories[i]]) for i, c in a.table.categories.items()}
-    table = Table(np.concatenate([a.table.numbers, b.table.numbers]), categories, a.table.positions, a.table.names)
+    one, other = a.table, b.table
+    if one.names != other.names or tuple(one.categories) != tuple(other.categories) or one.dates != other.dates:
+        raise ValueError(f"Every part must have the same columns; got {one.names[:6]} and {other.names[:6]}.")
+    categories = {i: np.concatenate([c, other.categories[i]]) for i, c in one.categories.items()}
+    table = replace(one, numbers=np.concatenate([one.numbers, other.numbers]), categories=categories)
     return Rows(table, np.concatenate([a.y, b.y]), np.concatenate([a.keys, b.keys]))
 
 
@@ -142,7 +143,7 @@ def features_of(summary: Summary, kind: Any, clip: bool, missing: Any) -> Featur
     if missing == "error" and (summary.present < summary.rows).any():
         name = table.names[table.positions[int(np.argmax(summary.present < summary.rows))]]
         raise ValueError(
-            f"Input X contains NaN in column {name!r}. Pass missing='impute' to have missing numbers filled in."
+            f"Input X contains NaN in column {name!r}. Leave missing='impute' to have missing numbers filled in."
         )
     everything = joined(summary.sample, summary.witnesses).table
     features = Features(kind, clip, missing).fit_table(everything)
