@@ -10,6 +10,7 @@ from torch import Tensor
 
 from polyladder.analysis.jacobian import jacobian
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.ascent import Climb
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.branch import Stop, branch
@@ -106,6 +107,8 @@ def attack(
     check_budget(budget)
     rules.check(polynomial.in_features, norm)
     region = check_region(polynomial, x, radius, norm)
+    if len(region):
+        polynomial = rescaled(polynomial, region.farthest)
     weights, shift = objectives(polynomial, y, len(region), goal)
     feasible = Feasible(region, rules)
     if not bool(feasible.allows(region.center).all()):

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.nodes import Nodes, Tree, joined
 from polyladder.robustness.region import Region, box
@@ -66,6 +67,7 @@ def branch(polynomial: LadderPolynomial, region: Region, weights: Tensor, start:
         stop: when to stop.
     """
     began = time.monotonic()
+    polynomial = rescaled(polynomial, region.farthest)
     tree = Tree(polynomial, weights)
     whole = region if region.norm == "inf" else box(*region.cover)
     nodes, points = tree.roots(whole)

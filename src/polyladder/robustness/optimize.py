@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.ascent import Climb
 from polyladder.robustness.branch import Maximum, Stop, branch
 from polyladder.robustness.certificate import check_tolerance, single
@@ -125,6 +126,7 @@ def largest(
     check_tolerance(tolerance)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
         raise ValueError(f"seconds must be a number that is not negative; got {seconds!r}.")
+    polynomial = rescaled(polynomial, region.farthest)
     q, d = region.center.shape
     weights = torch.zeros(q, polynomial.out_features, dtype=torch.float64)
     weights[:, output] = sign
