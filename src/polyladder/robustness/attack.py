@@ -126,7 +126,7 @@ def attack(
     best = (climb.value + shift[problems, targets]).view(n, -1).argmax(1) + torch.arange(n) * (len(starts) // max(n, 1))
     last = Climb(polynomial, feasible, chosen[best], climb.x[best])
     last.run(rounds)
-    found = last.x
+    found = feasible.rounded(last.x, p.dtype)
     # Another class than the one that was aimed at may have come out on top.
     value, clean = (
         (torch.einsum("nom,nm->no", weights, polynomial(at)) + shift).amax(1) for at in (found, region.center)

@@ -27,7 +27,7 @@ class Optimum:
     """The best point and the proof.
 
     Attributes:
-        x: the best point found. Shape (d,).
+        x: the best point found, in the ladder's dtype. Shape (d,).
         value: there.
         bound: no point of the box is better than this.
         boxes: how many boxes were bounded.
@@ -109,10 +109,12 @@ def extreme(
     if isinstance(output, bool) or not isinstance(output, int) or not 0 <= output < polynomial.out_features:
         raise ValueError(f"output must be from 0 to {polynomial.out_features - 1}; got {output!r}.")
     found = largest(polynomial, region, output, tolerance, seconds, sign)
-    at = int(found.value.argmax())
+    at = found.value.argmax().view(1)
+    x = Feasible(region[at]).rounded(found.x[at], p.dtype)
+    value = sign * found.value[at] if p.dtype == x.dtype else polynomial(x)[:, output]
     return Optimum(
-        found.x[at].to(p.dtype),
-        sign * float(found.value[at]),
+        x[0].to(p.dtype),
+        float(value),
         sign * float(found.bound.max()),
         found.boxes,
         found.seconds,
