@@ -88,13 +88,14 @@ class LadderEstimator(EnsembleEstimator):
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
             most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
+            if isinstance(target, ClassTarget) and len(rows[1]) > most and self.solver == "alternating":
+                draft._run(draft._open(X, y, sample_weight, {}), "fit")
+                return
             if isinstance(target, ClassTarget) and len(rows[1]) > most:
-                if self.solver == "alternating":
-                    draft._run(draft._open(X, y, sample_weight, {}), "fit")
-                else:
-                    draft._train(*rows, target)
+                draft._train(*rows, target)
             else:
                 draft._select(*rows, target)
+            draft._mark(rows[0], None)
 
     def fit_batches(self, batches: Any) -> Self:
         """Fit to rows that come in batches, of which memory holds one at a time.
@@ -206,7 +207,7 @@ class LadderEstimator(EnsembleEstimator):
     def _keep_chosen(self, chosen: Chosen) -> None:
         """Take over a model that was chosen on rows left out."""
         names = vars(self).get("feature_names_in_")
-        self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
+        self._take(chosen.features, chosen.target, self.n_features_in_, names)
         self.members_ = sharing(chosen.members)
         self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
@@ -230,6 +231,7 @@ class LadderEstimator(EnsembleEstimator):
         self.members_ = LadderPolynomial(p.W, p.b, p.V, p.c, readout, offset)
         self._adopt(prepared)
         self.polynomial_ = sharing(self.target_.in_units(widen(self.members_)))
+        self._mark(prepared.table, rows.weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass of gradient steps over these rows, from where the model is.
@@ -314,6 +316,7 @@ class LadderEstimator(EnsembleEstimator):
         plans = self._plans(prepared.rows)
         starts = self._starts(plans, prepared.rows)
         del self.support_
+        self.landmarks_ = None
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
     def _plans(self, rows: Rows) -> list[Plan]:
@@ -398,6 +401,7 @@ class LadderEstimator(EnsembleEstimator):
         raise NotImplementedError
 
     def _complete(self, opened: Opened) -> None:
+        super()._complete(opened)
         self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
 
 
