@@ -1,9 +1,9 @@
 import torch
 
-from polyladder.analysis.line import LinePolynomial
-from polyladder.robustness.ascent import Climb, gained, highest
+from polyladder.robustness.ascent import Climb, gained
 from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Region
+from polyladder.robustness.surface import Smooth
 from tests.ladders import random_ladder, rows
 
 
@@ -12,7 +12,7 @@ def climb_of(rules: Rules | None = None, norm: object = "inf", seed: int = 0) ->
     if rules and rules.integer:
         x[:, rules.integer] = x[:, rules.integer].round()
     region = Region(x, torch.full_like(x, 0.8), norm)  # type: ignore[arg-type]
-    return Climb(p, Feasible(region, rules or Rules()), torch.ones(10, 1, dtype=torch.float64), x)
+    return Climb(Smooth(p), Feasible(region, rules or Rules()), torch.ones(10, 1, dtype=torch.float64), x)
 
 
 def test_a_step_goes_to_the_best_point_of_its_line() -> None:
@@ -21,9 +21,11 @@ def test_a_step_goes_to_the_best_point_of_its_line() -> None:
     low, high = climb.feasible.reach(x, direction)
     climb.step(everyone, direction)
     t = low.unsqueeze(-1) + torch.linspace(0, 1, 400, dtype=torch.float64) * (high - low).unsqueeze(-1)
-    line = climb.polynomial((x.unsqueeze(1) + t.unsqueeze(-1) * direction.unsqueeze(1)).flatten(0, 1)).view(10, 400)
+    line = climb.surface.polynomial((x.unsqueeze(1) + t.unsqueeze(-1) * direction.unsqueeze(1)).flatten(0, 1)).view(
+        10, 400
+    )
     assert (climb.value >= line.amax(1) - 1e-12).all()
-    torch.testing.assert_close(climb.value, climb.polynomial(climb.x)[:, 0])
+    torch.testing.assert_close(climb.value, climb.surface.polynomial(climb.x)[:, 0])
 
 
 def test_the_climb_ends_where_no_input_helps() -> None:
@@ -44,17 +46,6 @@ def test_whole_numbers_stay_whole() -> None:
     climb.run(10)
     assert (climb.x[:, 0] == climb.x[:, 0].round()).all()
     assert (climb.value >= before).all()
-
-
-def test_the_highest_point_of_a_line() -> None:
-    along = rows(200, 5) * torch.tensor([1.0, 3.0, 1.0, 0.5, 0.2], dtype=torch.float64)
-    low, high = -rows(200, 1, seed=3)[:, 0].abs(), rows(200, 1, seed=4)[:, 0].abs()
-    t = highest(along, low, high)
-    assert t is not None
-    best = LinePolynomial(along).maximize(low, high)[1]
-    torch.testing.assert_close(LinePolynomial(along)(t), best)
-    huge = torch.full((1, 5), 1e300, dtype=torch.float64)
-    assert highest(huge, torch.tensor([-1e3]).double(), torch.tensor([1e3]).double()) is None
 
 
 def test_gains_are_measured_against_the_value() -> None:

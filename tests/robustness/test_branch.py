@@ -52,14 +52,6 @@ def test_a_threshold_ends_the_search_early() -> None:
     assert (found.value > below).all()
 
 
-def test_boxes_that_are_searched_together_share_the_best_value() -> None:
-    _, _, alone = solve()
-    _, _, found = solve(together=True)
-    assert found.boxes < alone.boxes
-    assert float(found.value.max()) == pytest.approx(float(alone.value.max()), abs=2e-3)
-    assert float(found.bound.max()) <= float(found.value.max()) + 1.001e-3
-
-
 def test_a_box_that_is_a_point_needs_no_search() -> None:
     p, x = random_ladder(2, (3,), 1), rows(2, 2)
     region = Region(x, torch.zeros_like(x), "inf")
