@@ -51,3 +51,26 @@ def test_whole_numbers_stay_whole() -> None:
 def test_gains_are_measured_against_the_value() -> None:
     after, before = torch.tensor([1.0, 1e6]), torch.tensor([0.5, 1e6])
     assert gained(after, before, 1e-9).tolist() == [True, False]
+
+
+def test_of_many_levels_those_beside_the_highest_point_are_tried() -> None:
+    levels = torch.linspace(-3, 3, 400, dtype=torch.float64)
+    climb = climb_of(Rules(levels={1: levels}))
+    everyone, x = torch.arange(10), climb.x.clone()
+    low, high = climb.feasible.lower[:, 1], climb.feasible.upper[:, 1]
+    climb.try_levels(everyone, 1, levels)
+    assert torch.equal(climb.x[:, [0, 2]], x[:, [0, 2]])
+    for row in range(10):
+        near = levels[(levels >= low[row]) & (levels <= high[row])]
+        tried = x[row].repeat(len(near), 1)
+        tried[:, 1] = near
+        best = climb.surface.polynomial(tried).max()
+        assert climb.value[row] >= best - 1e-3 * (1 + best.abs())
+        assert climb.x[row, 1] in levels or torch.equal(climb.x[row], x[row])
+
+
+def test_a_climb_without_time_stays_where_it_is() -> None:
+    climb = climb_of()
+    before, climb.until = climb.x.clone(), 0.0
+    climb.run(10)
+    assert torch.equal(climb.x, before)

@@ -54,6 +54,8 @@ def test_no_training_row_is_better_and_the_row_could_be_one(maximize: bool, guar
     assert sign * found.bound >= sign * found.value
     closer = optimize_table(model, maximize=maximize, seconds=0.2)
     assert sign * found.bound >= sign * closer.bound >= sign * closer.value
+    limits = model.target_.guard_range[int(maximize)]
+    assert found.held == (guard and found.value == float(limits))
     row = found.row
     assert X["radius"].min() <= row["radius"] <= X["radius"].max()
     assert row["rooms"] in range(1, 13)

@@ -48,7 +48,7 @@ def optimize(
     found = optimize_table(estimator, ends, fixed, maximize=maximize, tolerance=tolerance, seconds=seconds)
     if as_json:
         result = {"row": found.row, "prediction": found.value, "bound": found.bound, "gap": found.gap}
-        more = {"meaning": found.meaning, "boxes": found.boxes, "seconds": round(found.seconds, 3)}
+        more = {"meaning": found.meaning, "held": found.held, "boxes": found.boxes, "seconds": round(found.seconds, 3)}
         typer.echo(json.dumps({**result, **more}))
         return
     width = max(len(name) for name in found.row)
@@ -57,6 +57,8 @@ def optimize(
     word, side = ("Highest", "above") if maximize else ("Lowest", "below")
     as_probability = f", probability {(1 + math.tanh(found.value / 2)) / 2:.4g}" if "log-odds" in found.meaning else ""
     typer.echo(f"{word} {found.meaning} found: {found.value:.6g}{as_probability}.")
+    if found.held:
+        typer.echo("Predictions are held to that; the polynomial itself goes beyond it there.")
     typer.echo(f"Proven: none is {side} {found.bound:.6g} ({found.boxes:,} boxes, {found.seconds:.1f} seconds).")
 
 

@@ -45,6 +45,7 @@ class TableOptimum:
         boxes: how many boxes were bounded.
         seconds: taken.
         meaning: what the value is: "prediction", or of classes "log-odds of ..." or "score of ...".
+        held: whether the value is the end of the range that predictions are held to: the polynomial goes beyond it.
     """
 
     row: dict[str, Any]
@@ -53,6 +54,7 @@ class TableOptimum:
     boxes: int
     seconds: float
     meaning: str = "prediction"
+    held: bool = False
 
     @property
     def gap(self) -> float:
@@ -117,8 +119,15 @@ def optimize_table(
     value = float(goal.values(best)[0])
     # A prediction is rounded, and the bound is that of the exact polynomial.
     bound = max(value, float(proof.bound[0]))
-    took = time.monotonic() - began
-    return TableOptimum(model.records(best)[0], sign * value, sign * bound, proof.boxes, took, model.meaning(output))
+    return TableOptimum(
+        model.records(best)[0],
+        sign * value,
+        sign * bound,
+        proof.boxes,
+        time.monotonic() - began,
+        model.meaning(output),
+        value >= goal.ceiling,
+    )
 
 
 @dataclass(frozen=True, eq=False)
