@@ -28,6 +28,7 @@ def test_the_best_row_is_predicted_as_said(files: Path) -> None:  # noqa: F811
     assert "Proven: none is below" in shown
 
 
+@pytest.mark.slow
 def test_log_odds_are_called_so_and_whole_numbers_and_gaps_are_shown_as_such(tmp_path: Path) -> None:
     classifier(2).save(tmp_path / "two.ladder")
     lines = run("optimize", tmp_path / "two.ladder", "--maximize", "--seconds", "0.2").stdout.splitlines()

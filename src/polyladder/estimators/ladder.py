@@ -489,6 +489,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Sweeps or epochs, of the ladder that took most.
     features_ : Features
         The transformer in front of the polynomial.
+    landmarks_ : Landmarks or None
+        About a hundred training rows, from which `optimize_table` starts: those with the highest and lowest predictions
+        and some in between. None of sparse rows; set it to None before saving to leave them out of the file.
     n_features_in_ : int
         Columns seen in `fit`.
 
