@@ -74,6 +74,25 @@ def test_paper_is_the_product_of_norms() -> None:
         assert lipschitz_bound(p, 2.0, given).item() == pytest.approx(3 * product * r**2, rel=1e-9)
 
 
+def test_without_intercepts_paper_is_the_printed_formula() -> None:
+    p = random_ladder(3, (4, 5), 2, batch_shape=(2,), gate_bias=False)
+    bare = LadderPolynomial(p.W, tuple(0 * b for b in p.b), p.V, p.c, p.readout, 0 * p.offset)
+    product = np.linalg.norm(p.readout, 2, (-2, -1))
+    for weight in (*p.W, *p.V):
+        product = product * np.linalg.norm(weight, 2, (-2, -1))
+    np.testing.assert_allclose(output_bound(bare, 2.0), product * 2.0**3, rtol=1e-9)
+    np.testing.assert_allclose(lipschitz_bound(bare, 2.0), 3 * product * 2.0**2, rtol=1e-9)
+    # An offset moves outputs and no slopes; another intercept, in one ladder of the batch, is absorbed there alone.
+    moved = LadderPolynomial(p.W, bare.b, p.V, p.c, p.readout, p.offset)
+    np.testing.assert_allclose(lipschitz_bound(moved, 2.0), 3 * product * 2.0**2, rtol=1e-9)
+    assert (output_bound(moved, 2.0) > output_bound(bare, 2.0)).all()
+    p.b[0][1] = 0.0
+    p.b[1][1] = 0.0
+    mixed = lipschitz_bound(p, 2.0)
+    assert mixed[1].item() == pytest.approx(3 * product[1] * 2.0**2, rel=1e-9)
+    assert mixed[0] > 1.01 * 3 * product[0] * 2.0**2
+
+
 def test_local_is_exact_for_affine_functions_and_quadratic_forms() -> None:
     p = random_ladder(4, (), 3)
     assert lipschitz_bound(p, 2.0, method="local").item() == pytest.approx(np.linalg.norm(p.readout, 2), rel=1e-9)
@@ -133,6 +152,17 @@ def test_rounding_of_coefficients_that_cancel_is_covered() -> None:
         bound = lipschitz_bound(p, 1.0, method="local").item()
         assert 2 * exact <= Fraction(bound)
         assert bound <= 2 + 1e-3
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tiny_centers_offsets_and_weights_are_not_squared_away(method) -> None:
+    one, zero = torch.ones(3, 3, dtype=torch.float64), torch.zeros(3, dtype=torch.float64)
+    steep = LadderPolynomial((), (), (), (), 1e170 * one, zero)
+    assert output_bound(steep, 0.0, 1e-170 * one[0], method) >= 3 * 3**0.5 - 1e-12
+    flat = LadderPolynomial((), (), (), (), 1e-200 * one, 1e-170 * one[0])
+    assert output_bound(flat, 1.0, method=method) >= 1.7e-170
+    least = LadderPolynomial((), (), (), (), 3e-323 * one, zero)
+    assert lipschitz_bound(least, 0.0, method=method) >= 9e-323
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -2,7 +2,8 @@ import mpmath
 import pytest
 import torch
 
-from polyladder.analysis.scales import balanced, exponents, margin, ordinary, pieces, root_sizes, shifted, values
+from polyladder.analysis.scales import balanced, exponents, margin, ordinary, pieces, root_sizes, values
+from polyladder.polynomial.rescale import shifted
 
 F64 = torch.float64
 
@@ -63,10 +64,6 @@ def test_a_value_whose_rounding_error_overflows_is_unknown() -> None:
     # 1e200 t^2 - 1e200 t^2 (1 + eps) at 1e150: the terms are beyond float64, and so may be their difference.
     c = column(0.0, 0.0, 1e200, -1e50)
     assert values(c, torch.tensor([1e150], dtype=F64)).isnan().all()
-
-
-def test_shifted_is_exact_where_the_power_itself_is_no_number() -> None:
-    assert shifted(torch.tensor([2.0**-1000], dtype=F64), torch.tensor([1900.0], dtype=F64)).item() == 2.0**900
 
 
 def test_exponents_keep_powers_of_two_finite() -> None:

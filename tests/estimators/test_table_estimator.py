@@ -1,5 +1,6 @@
 """What every estimator shares: rows read, outputs evaluated and shaped, and what is refused on the way."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import torch
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor
+from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor, load
 from polyladder.estimators import table_estimator
 from polyladder.estimators.table_estimator import evaluate
 from polyladder.polynomial.sparse import as_rows
@@ -113,3 +114,43 @@ def test_classes_are_the_most_probable() -> None:
     odds = two.decision_function(X)
     np.testing.assert_allclose(two.predict_proba(X)[:, 1], 1 / (1 + np.exp(-odds)), rtol=1e-12)
     assert np.array_equal(two.predict(X), odds > 0)
+
+
+def ends_of(model: Any, X: np.ndarray[Any, Any]) -> set[tuple[float, ...]]:
+    """The rows with the highest and the lowest output of every kind."""
+    outputs = model.decision_function(X) if isinstance(model, LPNNClassifier) else model.predict(X)
+    outputs = outputs.reshape(len(X), -1)
+    return {tuple(X[i]) for i in (*outputs.argmax(0), *outputs.argmin(0))}
+
+
+def test_the_rows_with_the_highest_and_lowest_predictions_are_kept(tmp_path: Path) -> None:
+    X, y = rows(300)
+    adam = {"order": 2, "solver": "adam", "width": 4, "max_iter": 2, "guard": False, "random_state": 0}
+    for model in (
+        LPNNRegressor(**{**TINY, "guard": False}).fit(X, y),
+        LPNNRegressor(**adam).fit(X, y),
+        LPNNClassifier(**TINY).fit(*labels(300, ("a", "b", "c"))),
+        LPNNRegressor(**{**TINY, "guard": False}).fit_batches([(X[:170], y[:170]), (X[170:], y[170:])]),
+    ):
+        kept = {tuple(row) for row in model.landmarks_.numbers}
+        assert ends_of(model, X) <= kept <= {tuple(row) for row in X}
+        assert len(kept) <= 120
+    model.save(tmp_path / "m.ladder")
+    np.testing.assert_array_equal(load(tmp_path / "m.ladder").landmarks_.numbers, model.landmarks_.numbers)
+
+
+def test_rows_of_weight_zero_are_not_kept_and_later_rows_join() -> None:
+    X, y = rows(200)
+    weight = (np.arange(200) < 150).astype(float)
+    model = LPNNRegressor(**{**TINY, "guard": False}).fit(X, y, sample_weight=weight)
+    assert {tuple(row) for row in model.landmarks_.numbers} <= {tuple(row) for row in X[:150]}
+    model.partial_fit(X[150:], y[150:])
+    assert ends_of(model, X) <= {tuple(row) for row in model.landmarks_.numbers}
+    again = model.set_params(warm_start=True).fit(X[:50], y[:50])
+    assert {tuple(row) for row in again.landmarks_.numbers} <= {tuple(row) for row in X[:50]}
+
+
+def test_of_sparse_rows_none_are_kept() -> None:
+    X, y = rows(40)
+    model = LPNNRegressor(solver="adam", width=2, max_iter=1).fit(sparse.csr_matrix(X), y)
+    assert model.landmarks_ is None

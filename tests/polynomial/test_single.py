@@ -45,6 +45,22 @@ def test_no_error_leaves_its_bound(by_units: bool, scale: float) -> None:
     assert off.max() > 0  # single precision does round
 
 
+def test_numbers_too_small_for_single_precision_are_part_of_the_bound() -> None:
+    # x^3 by weights whose product is zero in float32, and then by as large ones.
+    weights = [torch.full((1, 1, 1), t, dtype=torch.float64) for t in (1e-25, 1e25, 1.0)]
+    zero = torch.zeros(1, 1, dtype=torch.float64)
+    cube = LadderPolynomial(
+        (weights[0], weights[1]), (zero, zero), (weights[0], weights[1]), (zero, zero), weights[2], zero
+    )
+    x = torch.tensor([[1.0], [1e-30]], dtype=torch.float64)
+    mean = single_mean(cube, by_units=False)
+    assert mean(x)[0] == 0
+    assert (off_by(cube, x, mean(x)) <= mean.error(x)).all()
+    line = LadderPolynomial((), (), (), (), weights[0] * 1e-25, zero)
+    tiny = single_mean(line, by_units=True)
+    assert (off_by(line, x, tiny(x)) <= tiny.error(x)).all()
+
+
 def test_the_bound_says_something() -> None:
     mean = single_mean(random_start(4, (5, 4), 1, [0], 1), by_units=False)
     x = torch.from_numpy(RNG.normal(size=(50, 4)))

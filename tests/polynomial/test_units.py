@@ -57,6 +57,16 @@ def test_other_ladders_are_left_as_they_are() -> None:
     assert unit_sum(random_start(5, (4,), 1, [0], 1)[0]) is None  # two directions for each unit
 
 
+@pytest.mark.parametrize("off", [1e-5, 1e-8, 1e-12])
+def test_a_gate_that_points_a_little_elsewhere_is_another_direction(off: float) -> None:
+    kernel = kernel_ladder(directions(3), {3: RNG.normal(size=3)})
+    V = [gate.clone() for gate in kernel.V]
+    V[1][0, 0] += off * float(V[1][0].abs().max())
+    near = LadderPolynomial(kernel.W, kernel.b, tuple(V), kernel.c, kernel.readout, kernel.offset)
+    assert unit_sum(kernel) is not None
+    assert unit_sum(near) is None
+
+
 def test_zero_is_a_sum_of_units() -> None:
     found = unit_sum(linear_ladder(np.zeros((2, 5)), np.array([1.0, -2.0])))
     assert found is not None

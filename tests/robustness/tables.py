@@ -43,6 +43,31 @@ def classifier(classes: int = 2) -> LPNNClassifier:
     return LPNNClassifier(order=3, width=4, max_iter=8, random_state=0).fit(X, labels)
 
 
+def steep_table(rows: int = 240) -> tuple[pl.DataFrame, np.ndarray]:
+    """Wide ranges, whole numbers, missing cells, a column of one category, and a few rows far above the others."""
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "radius": np.exp(rng.uniform(np.log(100), np.log(50_000), rows)),
+            "rooms": rng.integers(1, 13, rows),
+            "age": [None if rng.uniform() < 0.15 else float(a) for a in rng.uniform(0, 90, rows)],
+            "kind": rng.choice(["a", "b", "c", "d"], rows),
+            "land": ["here"] * rows,
+        }
+    )
+    rooms, age = frame["rooms"].to_numpy(), frame["age"].fill_null(30.0).to_numpy()
+    spike = 400.0 * ((rooms >= 11) & (frame["kind"] == "c").to_numpy()) + 60.0 * frame["age"].is_null().to_numpy()
+    return frame, spike + 5 * np.log(frame["radius"].to_numpy()) + rooms - 0.2 * age
+
+
+@lru_cache
+def steep(**options: Any) -> LPNNRegressor:
+    """A model with ramps of `steep_table`."""
+    X, y = steep_table()
+    given = {"order": 3, "width": 4, "n_estimators": 2, "max_iter": 4, "features": "piecewise", "missing": "impute"}
+    return LPNNRegressor(**{**given, **options}, random_state=0).fit(X, y)
+
+
 def moved(X: pl.DataFrame, steps: dict[str, float], count: int, seed: int = 0) -> pl.DataFrame:
     """Random rows around each row, ``count`` of them one after the other."""
     rng = np.random.default_rng(seed)

@@ -1,9 +1,9 @@
 import torch
 
-from polyladder.analysis.line import LinePolynomial
-from polyladder.robustness.ascent import Climb, gained, highest
+from polyladder.robustness.ascent import Climb, gained
 from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Region
+from polyladder.robustness.surface import Smooth
 from tests.ladders import random_ladder, rows
 
 
@@ -12,7 +12,7 @@ def climb_of(rules: Rules | None = None, norm: object = "inf", seed: int = 0) ->
     if rules and rules.integer:
         x[:, rules.integer] = x[:, rules.integer].round()
     region = Region(x, torch.full_like(x, 0.8), norm)  # type: ignore[arg-type]
-    return Climb(p, Feasible(region, rules or Rules()), torch.ones(10, 1, dtype=torch.float64), x)
+    return Climb(Smooth(p), Feasible(region, rules or Rules()), torch.ones(10, 1, dtype=torch.float64), x)
 
 
 def test_a_step_goes_to_the_best_point_of_its_line() -> None:
@@ -21,9 +21,11 @@ def test_a_step_goes_to_the_best_point_of_its_line() -> None:
     low, high = climb.feasible.reach(x, direction)
     climb.step(everyone, direction)
     t = low.unsqueeze(-1) + torch.linspace(0, 1, 400, dtype=torch.float64) * (high - low).unsqueeze(-1)
-    line = climb.polynomial((x.unsqueeze(1) + t.unsqueeze(-1) * direction.unsqueeze(1)).flatten(0, 1)).view(10, 400)
+    line = climb.surface.polynomial((x.unsqueeze(1) + t.unsqueeze(-1) * direction.unsqueeze(1)).flatten(0, 1)).view(
+        10, 400
+    )
     assert (climb.value >= line.amax(1) - 1e-12).all()
-    torch.testing.assert_close(climb.value, climb.polynomial(climb.x)[:, 0])
+    torch.testing.assert_close(climb.value, climb.surface.polynomial(climb.x)[:, 0])
 
 
 def test_the_climb_ends_where_no_input_helps() -> None:
@@ -46,17 +48,29 @@ def test_whole_numbers_stay_whole() -> None:
     assert (climb.value >= before).all()
 
 
-def test_the_highest_point_of_a_line() -> None:
-    along = rows(200, 5) * torch.tensor([1.0, 3.0, 1.0, 0.5, 0.2], dtype=torch.float64)
-    low, high = -rows(200, 1, seed=3)[:, 0].abs(), rows(200, 1, seed=4)[:, 0].abs()
-    t = highest(along, low, high)
-    assert t is not None
-    best = LinePolynomial(along).maximize(low, high)[1]
-    torch.testing.assert_close(LinePolynomial(along)(t), best)
-    huge = torch.full((1, 5), 1e300, dtype=torch.float64)
-    assert highest(huge, torch.tensor([-1e3]).double(), torch.tensor([1e3]).double()) is None
-
-
 def test_gains_are_measured_against_the_value() -> None:
     after, before = torch.tensor([1.0, 1e6]), torch.tensor([0.5, 1e6])
     assert gained(after, before, 1e-9).tolist() == [True, False]
+
+
+def test_of_many_levels_those_beside_the_highest_point_are_tried() -> None:
+    levels = torch.linspace(-3, 3, 400, dtype=torch.float64)
+    climb = climb_of(Rules(levels={1: levels}))
+    everyone, x = torch.arange(10), climb.x.clone()
+    low, high = climb.feasible.lower[:, 1], climb.feasible.upper[:, 1]
+    climb.try_levels(everyone, 1, levels)
+    assert torch.equal(climb.x[:, [0, 2]], x[:, [0, 2]])
+    for row in range(10):
+        near = levels[(levels >= low[row]) & (levels <= high[row])]
+        tried = x[row].repeat(len(near), 1)
+        tried[:, 1] = near
+        best = climb.surface.polynomial(tried).max()
+        assert climb.value[row] >= best - 1e-3 * (1 + best.abs())
+        assert climb.x[row, 1] in levels or torch.equal(climb.x[row], x[row])
+
+
+def test_a_climb_without_time_stays_where_it_is() -> None:
+    climb = climb_of()
+    before, climb.until = climb.x.clone(), 0.0
+    climb.run(10)
+    assert torch.equal(climb.x, before)

@@ -78,6 +78,21 @@ def test_tables_have_rules() -> None:
     assert (found.value <= free.value + 1e-6 + 0.05 * free.value).all()
 
 
+@pytest.mark.parametrize("norm", ["inf", 2])
+def test_the_worst_row_in_single_precision_is_allowed(norm: Norm) -> None:
+    p, x = random_ladder(3, (4,), 1, dtype=torch.float32), rows(20, 3, dtype=torch.float32)
+    total = torch.ones(1, 3, dtype=torch.float64)
+    rules = Rules(matrix=total, limits=x.double().sum(-1).max().view(1))
+    found = attack(p, x, p(x)[:, 0], 0.1, norm, rules=rules, restarts=1)
+    assert found.x.dtype == torch.float32
+    step = (found.x.double() - x.double()).norm(dim=-1, p=float(norm))
+    assert (step <= 0.1).all()
+    assert (found.x.double().sum(-1) <= rules.limits * (1 + 1e-8)).all()  # type: ignore[operator]
+    value = (p.to(torch.float64)(found.x.double()) - p(x).double()).abs()[:, 0]
+    torch.testing.assert_close(value, found.value, rtol=1e-9, atol=1e-12)
+    assert (value > 0).all()
+
+
 def test_a_row_that_breaks_the_rules_is_named() -> None:
     p, x = random_ladder(2, (3,), 1), rows(3, 2)
     rules = Rules(matrix=torch.ones(1, 2, dtype=torch.float64), limits=torch.tensor([-100.0], dtype=torch.float64))

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from polyladder import attack_table
-from tests.robustness.tables import classifier, mixed_table, moved, regressor
+from tests.robustness.tables import classifier, mixed_table, moved, regressor, steep, steep_table
 
 
 @pytest.mark.parametrize("features", ["standard", "quantile"])
@@ -25,6 +25,23 @@ def test_the_worst_rows_are_rows_of_the_box(features: str, goal: str | None) -> 
     assert (found.value.numpy() >= reached - 0.02).all()
     assert found.bound is not None
     assert (found.bound.numpy() >= np.maximum(reached, found.value.numpy()) - 1e-9).all()
+
+
+def test_ramps_move_with_their_columns() -> None:
+    model, (X, y) = steep(guard=False), steep_table()
+    X, y = X[:12], y[:12]
+    found = attack_table(model, X, y, {"radius": 800.0, "rooms": 1.0}, goal="up", integer=["rooms"], restarts=2)
+    worst = pl.DataFrame(found.rows, schema_overrides={"age": pl.Float64})
+    np.testing.assert_allclose(model.predict(worst) - y, found.value.numpy(), rtol=1e-9)
+    assert (found.value.numpy() >= model.predict(X) - y - 1e-9).all()
+    assert found.bound is not None
+    assert (found.bound >= found.value).all()
+    assert (worst["rooms"] == worst["rooms"].round()).all()
+    assert worst["age"].to_list() == X["age"].to_list()
+    # Along one column the worst place of all pieces is found, whichever they are.
+    alone = attack_table(model, X, y, {"radius": 8000.0}, goal="up", restarts=1, certificate=False)
+    tried = [model.predict(X.with_columns(radius=X["radius"] + by)) - y for by in np.linspace(-8000, 8000, 61)]
+    assert (alone.value.numpy() >= np.max(tried, 0) - 1e-6).all()
 
 
 def test_categories_change_only_if_they_may() -> None:

@@ -1,8 +1,11 @@
 import pytest
 import torch
 
-from polyladder.robustness.branch import Stop, branch
-from polyladder.robustness.region import Norm, Region
+from polyladder.robustness.branch import Pace, Stop, branch
+from polyladder.robustness.feasible import Rules
+from polyladder.robustness.region import Norm, Region, box
+from polyladder.robustness.space import Space
+from polyladder.robustness.surface import Smooth
 from tests.ladders import random_ladder, rows
 
 
@@ -52,14 +55,6 @@ def test_a_threshold_ends_the_search_early() -> None:
     assert (found.value > below).all()
 
 
-def test_boxes_that_are_searched_together_share_the_best_value() -> None:
-    _, _, alone = solve()
-    _, _, found = solve(together=True)
-    assert found.boxes < alone.boxes
-    assert float(found.value.max()) == pytest.approx(float(alone.value.max()), abs=2e-3)
-    assert float(found.bound.max()) <= float(found.value.max()) + 1.001e-3
-
-
 def test_a_box_that_is_a_point_needs_no_search() -> None:
     p, x = random_ladder(2, (3,), 1), rows(2, 2)
     region = Region(x, torch.zeros_like(x), "inf")
@@ -67,3 +62,40 @@ def test_a_box_that_is_a_point_needs_no_search() -> None:
     found = branch(p, region, torch.ones(2, 1, dtype=torch.float64), x, stop)
     assert found.boxes == 2
     torch.testing.assert_close(found.bound, p(x)[:, 0])
+
+
+def test_values_above_a_ceiling_count_as_the_ceiling() -> None:
+    _, _, full = solve()
+    lid = float(full.value.min()) - 1.0
+    _, _, found = solve(ceiling=lid)
+    assert (found.bound == lid).all()
+    assert (found.value >= lid).all()
+    assert found.boxes == 3
+
+
+def test_as_many_boxes_as_there_is_time_for() -> None:
+    pace = Pace(10.0, 64)
+    assert pace.boxes() == 1
+    pace.done(1)
+    assert pace.boxes() == 64
+    pace.each = 0.05
+    assert pace.boxes() == 4
+    pace.each = 30.0
+    assert pace.boxes() == 0
+    assert Pace(-0.1, 64).boxes() == 0
+
+
+def test_boxes_of_a_space_are_parted_until_the_best_row_is_proven() -> None:
+    # Inputs: one of nine levels, a switch of two, and a free one; all rows are tried.
+    levels = torch.linspace(-1, 1, 9, dtype=torch.float64)
+    p = random_ladder(4, (5, 5), 1, seed=3)
+    space = Space(Smooth(p), Rules(one_hot=[[1, 2]], levels={0: levels}))
+    region = box(torch.tensor([[-1.0, 0, 0, -1]]).double(), torch.tensor([[1.0, 1, 1, 1]]).double())
+    start = torch.tensor([[-1.0, 1.0, 0.0, 0.0]], dtype=torch.float64)
+    stop = Stop(30.0, 0.0, torch.tensor([1e-6], dtype=torch.float64))
+    found = branch(p, region, torch.ones(1, 1, dtype=torch.float64), start, stop, space)
+    grid = torch.cartesian_prod(levels, torch.tensor([0.0, 1.0]).double(), torch.linspace(-1, 1, 201).double())
+    every = torch.stack([grid[:, 0], grid[:, 1], 1 - grid[:, 1], grid[:, 2]], 1)
+    assert p(every).max() <= found.bound.item() <= found.value.item() + 1.001e-6
+    assert found.x[0, 0] in levels
+    assert sorted(found.x[0, 1:3].tolist()) == [0.0, 1.0]

@@ -44,6 +44,18 @@ def test_linear_constraints_cut_lines_and_points() -> None:
     assert part.allows(x).all()
 
 
+def test_rounding_moves_inward_and_leaves_what_is_frozen_or_discrete() -> None:
+    part = around(frozen=[0], levels={1: torch.tensor([0.0, 1.0], dtype=torch.float64)})
+    x = part.upper.clone()
+    found = part.rounded(x, torch.float32)
+    assert torch.equal(found, found.float().double())
+    assert (found[:, 2] <= part.upper[:, 2]).all()
+    torch.testing.assert_close(found, x, rtol=1e-6, atol=0)
+    assert part.rounded(x, torch.float64) is x
+    thin = Feasible(Region(x, torch.zeros_like(x), "inf"))
+    torch.testing.assert_close(thin.rounded(x, torch.float32), x, rtol=1e-6, atol=0)
+
+
 def test_categories_may_change_whatever_the_radius_is() -> None:
     part = around(one_hot=[[0, 2]])
     assert part.upper[:, [0, 2]].tolist() == [[1.0, 1.0]] * 4

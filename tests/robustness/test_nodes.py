@@ -16,7 +16,8 @@ def test_halves_cover_the_box_and_hold_its_values(budget: int, monkeypatch: pyte
     assert tree.is_written == (budget > 0)
     nodes, points = tree.roots(region)
     for _ in range(4):
-        nodes, points = tree.split(nodes)
+        nodes, points, kept = tree.split(nodes)
+        assert kept.all()
     assert len(nodes) == 5 * 16
     assert ((nodes.lower - 1e-12 <= points) & (points <= nodes.upper + 1e-12)).all()
     unit = torch.rand(80, 50, 3, dtype=torch.float64)

@@ -36,6 +36,19 @@ def test_a_known_minimum_inside() -> None:
     assert found.x.tolist() == pytest.approx([0.3, -0.2], abs=0.2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_point_in_single_precision_lies_in_the_box_and_has_the_value(seed: int) -> None:
+    p = random_ladder(3, (4,), 1, dtype=torch.float32, seed=seed)
+    # The numbers of float32 next to these ends lie outside.
+    lower, upper = (
+        torch.tensor(end).double() + by for end, by in (([-0.3, 0.1, -0.2], 1e-10), ([0.1, 0.3, 0.7], -1e-10))
+    )
+    for found in (maximize(p, lower, upper, tolerance=0.1), minimize(p, lower, upper, tolerance=0.1)):
+        assert found.x.dtype == torch.float32
+        assert ((found.x.double() >= lower) & (found.x.double() <= upper)).all()
+        assert p.to(torch.float64)(found.x.double().unsqueeze(0)).item() == pytest.approx(found.value, rel=1e-12)
+
+
 @pytest.mark.slow
 def test_time_runs_out_with_a_bound_that_holds() -> None:
     p = random_ladder(6, (8, 8, 8, 8), 2)

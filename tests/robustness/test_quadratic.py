@@ -1,4 +1,5 @@
 import itertools
+from fractions import Fraction
 
 import pytest
 import torch
@@ -66,3 +67,25 @@ def test_matrices_that_overflowed_prove_nothing() -> None:
     found = largest_eigenvalue(C)
     assert found[0] == torch.inf
     assert found[1] == pytest.approx(1.0)
+
+
+def is_positive_semidefinite(matrix: list[list[Fraction]]) -> bool:
+    """By elimination, without rounding: every pivot is positive, or zero with zeros beside it."""
+    left = [row[:] for row in matrix]
+    while left:
+        pivot, *beside = left[0]
+        if pivot < 0 or (pivot == 0 and any(beside)):
+            return False
+        left = [
+            [entry - row[0] * above / pivot if pivot else entry for entry, above in zip(row[1:], beside, strict=True)]
+            for row in left[1:]
+        ]
+    return True
+
+
+def test_no_eigenvalue_exceeds_the_largest_that_is_claimed() -> None:
+    for seed in range(30):
+        _, C = draw(1, 6, seed)
+        top = Fraction(largest_eigenvalue(C).item())
+        shifted = [[top * (i == j) - Fraction(x) for j, x in enumerate(row)] for i, row in enumerate(C[0].tolist())]
+        assert is_positive_semidefinite(shifted), seed

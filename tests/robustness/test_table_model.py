@@ -1,9 +1,12 @@
+from copy import copy
+
 import numpy as np
 import pytest
 import torch
 
 from polyladder import BayesianLPNNRegressor
 from polyladder.robustness.table_model import check_step, read_estimator
+from polyladder.tables.features import Features
 from tests.robustness.tables import classifier, mixed_table, regressor
 
 
@@ -29,8 +32,9 @@ def test_columns_by_name() -> None:
     assert list(model.numeric) == ["a", "b", "c"]
     assert model.groups == {"k": [3, 4, 5]}
     assert model.categories("k") == ["x", "y", "z"]
-    span = model.features.high_ - model.features.low_
-    assert model.reach(0.1).tolist() == (0.1 * span).tolist()
+    X, _ = mixed_table()
+    span = [X[name].max() - X[name].min() for name in ("a", "b", "still", "c")]
+    assert model.reach(0.1).tolist() == pytest.approx([0.1 * size for size in span])
     assert model.reach({"b": 2.0}).tolist() == [0.0, 2.0, 0.0, 0.0]
     with pytest.raises(
         ValueError, match="radius must name columns of numbers that vary, such as 'a', 'b', 'c'; got 'k'"
@@ -40,12 +44,21 @@ def test_columns_by_name() -> None:
         model.reach({"still": 1.0})
 
 
-def test_combinations_of_categories() -> None:
-    model = read_estimator(regressor())
-    assert list(model.combinations({})) == [{"k": "x"}, {"k": "y"}, {"k": "z"}]
-    assert list(model.combinations({"k": "y"})) == [{"k": "y"}]
-    with pytest.raises(ValueError, match=r"fixed must give 'k' one of \['x', 'y', 'z'\]; got 'q'"):
-        model.combinations({"k": "q"})
+def test_a_radius_is_a_part_of_the_training_range_and_not_of_that_of_clipping() -> None:
+    estimator, (X, _) = copy(regressor()), mixed_table()
+    estimator.features_ = Features(margin=0.4).fit(X)
+    steps = read_estimator(estimator).reach(0.02)
+    assert steps[0] == pytest.approx(0.02 * (X["a"].max() - X["a"].min()))
+    # Files of earlier versions hold the range of clipping alone.
+    for name in ("least_", "greatest_", "integral_"):
+        delattr(estimator.features_, name)
+    np.testing.assert_allclose(read_estimator(estimator).reach(0.02), steps)
+
+
+def test_outputs_have_a_meaning() -> None:
+    assert read_estimator(regressor()).meaning(0) == "prediction"
+    assert read_estimator(classifier(2)).meaning(0) == "log-odds of 'low'"
+    assert read_estimator(classifier(3)).meaning(1) == "score of 'low'"
 
 
 def test_rows_as_records() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -14,6 +14,7 @@ from polyladder.analysis.taylor import (
     TINY,
     count,
     exact_degree,
+    length,
     recenter,
     spectral_norm,
     taylor_bounds,
@@ -21,8 +22,13 @@ from polyladder.analysis.taylor import (
 )
 from polyladder.polynomial.absorb import absorb, bordered
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled, shifted
 
 EPSILON = torch.finfo(torch.float64).eps
+
+ORDINARY = 300.0
+"""Units of sizes from 2**-300 to 2**300 are taken as they are. Others are rescaled: products of theirs may be beyond
+all numbers, though the function is not."""
 
 
 class Bounds(NamedTuple):
@@ -64,8 +70,8 @@ def lipschitz_bound(
 
     The methods, of which each is at most the one before it:
 
-    - ``"paper"``: the product of the spectral norms of the absorbed weights times the order, on the ball around the
-      origin that contains the given one.
+    - ``"paper"``: the product of the spectral norms of all weights times the order, on the ball around the origin that
+      contains the given one. Where there are intercepts, of the weights that have absorbed them.
     - ``"recursive"``: the same ball, with intercepts carried through layer by layer instead of being absorbed.
     - ``"local"``: the Taylor polynomial around the center, written out exactly as far as it is small enough, its parts
       bounded together; or the recursion around the center where that is better.
@@ -89,7 +95,7 @@ def lipschitz_bound(
         >>> one, zero = torch.ones(1, 1, dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
         >>> square = LadderPolynomial(W=(one,), b=(zero,), V=(one,), c=(zero,), readout=one, offset=zero)
         >>> [round(float(lipschitz_bound(square, 3.0, method=m)), 6) for m in ("paper", "recursive", "local")]
-        [6.324555, 6.0, 6.0]
+        [6.0, 6.0, 6.0]
     """
     return bounds(polynomial, radius, center, method).gradient
 
@@ -106,31 +112,51 @@ def bounds(polynomial: LadderPolynomial, radius: float, center: Tensor | None, m
     found = METHODS[method](p, r, centers)
     # 0 * inf after an overflow: infinity is the bound that is left.
     found = Bounds(*(b.masked_fill(b.isnan(), math.inf) for b in found))
-    if r > 0:
-        found = without_underflow(found, p)
+    found = without_underflow(found, p)
     return found if center is not None and center.dim() > 1 else Bounds(*(b.squeeze(-1) for b in found))
 
 
 def paper(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> Bounds:
-    r"""Products of spectral norms of the absorbed weights.
+    r"""Products of spectral norms of the weights.
 
     Implements: eq. (16), eq. (17), Theorem A.1.
 
-    .. math:: \|\hat h^l\| \le \hat r^{\,l+1} P_l, \quad \|\nabla h^l\| \le (l+1) \, \hat r^{\,l} P_l, \quad
-              P_l = \prod_{i \le l} \|\hat V^i\| \|\hat W^i\|, \quad \hat r^2 = r^2 + 1
+    .. math:: \|h^l\| \le r^{l+1} P_l, \quad \|\nabla h^l\| \le (l+1) \, r^l P_l, \quad
+              P_l = \prod_{i \le l} \|V^i\| \|W^i\|
+
+    A ladder with intercepts is one without of :math:`\hat x = [x; 1]`: the same with absorbed weights, and
+    :math:`\hat r^2 = r^2 + 1`.
 
     Args:
         polynomial: float64.
         radius: of the balls.
         centers: shape (*batch_shape, n, d).
     """
-    absorbed, order = absorb(polynomial), polynomial.order
-    product = spectral_norm(absorbed.readout)
-    for W, V in zip(absorbed.W, absorbed.V, strict=True):
-        product = product * spectral_norm(W) * spectral_norm(V)
-    reach = hat(outer_radius(radius, centers))
-    found = Bounds(product.unsqueeze(-1) * reach**order, order * product.unsqueeze(-1) * reach ** (order - 1))
-    return enlarged(found, norm_rounding(polynomial))
+    reach = outer_radius(radius, centers)
+    hats, literal = products(absorb(polynomial), hat(reach)), products(polynomial, reach)
+    offset = length(polynomial.offset).unsqueeze(-1)
+    literal = Bounds(literal.output + offset, literal.gradient)
+    bare = torch.stack([(t == 0).all(-1) for t in (*polynomial.b, *polynomial.c, torch.zeros_like(polynomial.offset))])
+    chosen = (torch.where(bare.all(0).unsqueeze(-1), b, h) for b, h in zip(least(literal, hats), hats, strict=True))
+    return enlarged(Bounds(*chosen), norm_rounding(polynomial))
+
+
+def products(polynomial: LadderPolynomial, reach: Tensor) -> Bounds:
+    """Eq. (16) and eq. (17) for a ladder whose intercepts are left out, at radii (*batch_shape, n)."""
+    order = polynomial.order
+    weights = (polynomial.readout, *polynomial.W, *polynomial.V)
+    return Bounds(norm_product(weights, reach, order), order * norm_product(weights, reach, order - 1))
+
+
+def norm_product(weights: Sequence[Tensor], reach: Tensor, degree: int) -> Tensor:
+    """The product of all spectral norms and of reach**degree, of which no part underflows or overflows by itself."""
+    power = torch.frexp(reach.detach())[1].to(reach.dtype)
+    product, exponent = shifted(reach, -power) ** degree, degree * power
+    for weight in weights:
+        power = torch.frexp(weight.detach().abs().amax((-1, -2), keepdim=True))[1].to(reach.dtype)
+        product = product * spectral_norm(shifted(weight, -power)).unsqueeze(-1)
+        exponent = exponent + power.squeeze(-1)
+    return shifted(product, exponent)
 
 
 def recursive(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> Bounds:
@@ -143,9 +169,19 @@ def recursive(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> B
         radius: of the balls.
         centers: shape (*batch_shape, n, d).
     """
-    found = enlarged(recursion(polynomial, outer_radius(radius, centers)), norm_rounding(polynomial))
+    reach = outer_radius(radius, centers)
+    outer = paper(polynomial, radius, centers)
+    if not reach.numel():
+        return outer
+    found = enlarged(recursion(evened(polynomial, reach.amax(-1)), reach), norm_rounding(polynomial))
     # The recursion never exceeds the product, so this only keeps rounding from reversing them where they are equal.
-    return least(found, paper(polynomial, radius, centers))
+    return least(found, outer)
+
+
+def evened(polynomial: LadderPolynomial, reach: Tensor) -> LadderPolynomial:
+    """The same function, its extraordinary units rescaled, for inputs up to a reach of shape batch_shape."""
+    reach = torch.where(reach > 0, reach, 1.0)
+    return rescaled(polynomial, reach.unsqueeze(-1).expand(*reach.shape, polynomial.in_features), ORDINARY)
 
 
 def local(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> Bounds:
@@ -186,7 +222,9 @@ def around(polynomial: LadderPolynomial, radius: float, center: Tensor, degree: 
     Returns:
         Shapes (c,).
     """
-    moved, reach = recenter(polynomial, center), center.new_full((len(center), 1), radius)
+    reach = center.new_full((len(center), 1), radius)
+    polynomial = evened(polynomial, center.abs().amax(-1) + radius)
+    moved = recenter(polynomial, center)
     layers = Bounds(*(b.squeeze(-1) for b in recursion(moved, reach)))
     best = least(Bounds(*taylor_bounds(moved, radius, degree)), layers)
     # Intercepts and coefficients may cancel, so their rounding errors are measured by the ladder in which nothing can.
@@ -214,18 +252,19 @@ def recursion(polynomial: LadderPolynomial, radius: Tensor) -> Bounds:
     """
     state, gradient = radius, torch.ones_like(radius)
     for W, b, V, c in polynomial.layers():
-        norm, reach = spectral_norm(W).unsqueeze(-1), V.norm(dim=-1)
+        norm, reach = spectral_norm(W).unsqueeze(-1), length(V)
         gate = (reach.unsqueeze(-2) * radius.unsqueeze(-1) + c.abs().unsqueeze(-2)).amax(-1)
         # Bounds the norm of [W h + b; 1], whose last entry is known. Enlarged first: the subtraction would otherwise
         # lose the whole of a small W h + b to rounding.
         absorbed = spectral_norm(bordered(W, b)).unsqueeze(-1) * hat(state) * (1 + norm_rounding(polynomial))
         without_one = (absorbed.square() - 1).clamp_min(TINY).sqrt()
-        inner = torch.minimum(norm * state + b.norm(dim=-1, keepdim=True), without_one)
-        gradient = gate * norm * gradient + inner * reach.amax(-1, keepdim=True)
-        state = gate * inner
+        inner = torch.minimum(norm * state + length(b).unsqueeze(-1), without_one) + TINY
+        # Whatever underflows here, or where coefficients are computed, is less than TINY, which later weights multiply.
+        gradient = (gate + TINY) * norm * gradient + inner * reach.amax(-1, keepdim=True) + TINY
+        state = (gate + TINY) * inner + TINY
     norm = spectral_norm(polynomial.readout).unsqueeze(-1)
     joint = spectral_norm(torch.cat([polynomial.readout, polynomial.offset.unsqueeze(-1)], -1)).unsqueeze(-1)
-    output = torch.minimum(norm * state + polynomial.offset.norm(dim=-1, keepdim=True), joint * hat(state))
+    output = torch.minimum(norm * state + length(polynomial.offset).unsqueeze(-1), joint * hat(state))
     return Bounds(output, norm * gradient)
 
 
@@ -269,7 +308,7 @@ def least(first: Bounds, second: Bounds) -> Bounds:
 
 
 def without_underflow(found: Bounds, polynomial: LadderPolynomial) -> Bounds:
-    """Bounds of at least TINY, lest powers of a small radius vanish; zero stays where the readout is zero."""
+    """Bounds of at least TINY, below which norms are not reliable; zero stays where the readout is zero."""
     slopes = polynomial.readout.detach().abs().amax((-1, -2))
     values = torch.maximum(slopes, polynomial.offset.detach().abs().amax(-1))
     zero = Bounds(values.unsqueeze(-1) == 0, slopes.unsqueeze(-1) == 0)
@@ -283,7 +322,7 @@ def hat(norm: Tensor) -> Tensor:
 
 def outer_radius(radius: float, centers: Tensor) -> Tensor:
     """The radius around the origin that contains the balls. Shape (..., n, d) to (..., n)."""
-    return torch.add(torch.linalg.vector_norm(centers, dim=-1), radius)
+    return torch.add(length(centers), radius)
 
 
 def check_radius(radius: float) -> float:

@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.analysis.scales import BORDER, balanced, exponents, ordinary, pieces, shifted, values
+from polyladder.analysis.scales import BORDER, balanced, exponents, ordinary, pieces, values
+from polyladder.polynomial.rescale import shifted
 
 
 class Lowest(NamedTuple):

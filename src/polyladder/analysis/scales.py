@@ -11,6 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.rescale import shifted
+
 BORDER = 1.236067977
 """Where one unit of t changes to the next: an odd number, so that no root of even multiplicity lies just there."""
 
@@ -149,12 +151,3 @@ def exponents(t: Tensor) -> Tensor:
     """Integers e with |t| < 2**e, as far as both 2**e and 2**-e are numbers."""
     limit = math.frexp(torch.finfo(t.dtype).max)[1] - 3
     return torch.frexp(t)[1].clamp(-limit, limit).to(t.dtype)
-
-
-def shifted(t: Tensor, exponent: Tensor) -> Tensor:
-    """The product of t and 2**exponent, exact unless it overflows or underflows."""
-    # 2**exponent itself may be no number where the product is: a third of it, three times.
-    exponent = exponent.clamp(-3000, 3000)
-    third = (exponent / 3).trunc()
-    power = torch.exp2(third)
-    return t * power * power * torch.exp2(exponent - 2 * third)

@@ -18,6 +18,9 @@ BUDGET = 2**22
 TINY = 1e-300
 """Below every square that matters; keeps square roots, and their derivatives, defined at zero."""
 
+SMALLEST = 2.0**-1074
+"""The smallest number above zero: what rounding may cost where a product has nearly underflowed."""
+
 
 def recenter(polynomial: LadderPolynomial, center: Tensor) -> LadderPolynomial:
     """The ladder of delta that equals ``polynomial`` at center + delta: only intercepts change.
@@ -241,8 +244,8 @@ def gated_norm(Q: Tensor, V: Tensor) -> Tensor:
         Shape batch_shape. Never above norm(Q) times the largest row norm of V (Schur's product theorem).
     """
     by_input = spectral_norm((Q.mT @ Q) * (V @ V.mT)).clamp_min(TINY).sqrt()
-    by_output = spectral_norm(Q * V.norm(dim=-1).unsqueeze(-2))
-    by_gate = spectral_norm(V * Q.norm(dim=-2).unsqueeze(-1))
+    by_output = spectral_norm(Q * length(V).unsqueeze(-2))
+    by_gate = spectral_norm(V * length(Q.mT).unsqueeze(-1))
     return torch.minimum(torch.minimum(by_input, by_output), by_gate)
 
 
@@ -256,7 +259,16 @@ def spectral_norm(matrix: Tensor) -> Tensor:
     scaled = torch.where(finite, matrix, 0.0) / size
     gram = scaled @ scaled.mT if matrix.shape[-2] < matrix.shape[-1] else scaled.mT @ scaled
     norm = torch.linalg.eigvalsh(gram)[..., -1].clamp_min(TINY).sqrt() * size.squeeze((-1, -2))
+    norm = norm + torch.where(norm > 0, SMALLEST, 0.0)
     return torch.where(finite.squeeze((-1, -2)), norm, math.inf)
+
+
+def length(rows: Tensor) -> Tensor:
+    """The Euclidean norm along the last dimension, also where squares would underflow. Shape (..., k) to (...)."""
+    size = rows.detach().abs().amax(-1, keepdim=True)
+    scale = torch.where((size > 0) & size.isfinite(), size, 1.0)
+    norm = torch.linalg.vector_norm(rows / scale, dim=-1) * scale.squeeze(-1)
+    return norm + torch.where(norm > 0, SMALLEST, 0.0)
 
 
 def exact_degree(polynomial: LadderPolynomial, budget: int = BUDGET) -> int:

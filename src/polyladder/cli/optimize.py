@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -16,18 +17,19 @@ def optimize(
     ] = False,
     bounds: Annotated[
         list[str] | None,
-        typer.Option("--bounds", "-b", help="column=low:high, repeatable; other columns span their training range."),
+        typer.Option("--bounds", "-b", help="column=low:high, repeatable; other columns keep to their training range."),
     ] = None,
     fix: Annotated[list[str] | None, typer.Option("--fix", help="column=value that stays; repeatable.")] = None,
     tolerance: Annotated[
         float, typer.Option(min=0, help="Gap at which the search ends, as a part of the best.")
     ] = 0.01,
-    seconds: Annotated[float, typer.Option(min=0, help="After which it ends anyway.")] = 60.0,
+    seconds: Annotated[float, typer.Option(min=0, help="After which it ends, with what is proven by then.")] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Find the row with the lowest or highest prediction, and prove that no other is better by more than a gap.
 
-    For classes it is the score, or the log-odds of the second class.
+    No training row is predicted better than the row found. Columns of whole numbers stay whole. For two classes it is
+    the log-odds of the second, for more the score of the first.
 
     \b
     Examples:
@@ -46,14 +48,27 @@ def optimize(
     found = optimize_table(estimator, ends, fixed, maximize=maximize, tolerance=tolerance, seconds=seconds)
     if as_json:
         result = {"row": found.row, "prediction": found.value, "bound": found.bound, "gap": found.gap}
-        typer.echo(json.dumps({**result, "boxes": found.boxes, "seconds": round(found.seconds, 3)}))
+        more = {"meaning": found.meaning, "held": found.held, "boxes": found.boxes, "seconds": round(found.seconds, 3)}
+        typer.echo(json.dumps({**result, **more}))
         return
     width = max(len(name) for name in found.row)
     for name, value in found.row.items():
-        typer.echo(f"  {name:<{width}}  {value if isinstance(value, str) or value is None else format(value, '.6g')}")
-    word, side = ("highest", "above") if maximize else ("lowest", "below")
-    typer.echo(f"{word.capitalize()} prediction found: {found.value:.6g}.")
+        typer.echo(f"  {name:<{width}}  {shown(value)}")
+    word, side = ("Highest", "above") if maximize else ("Lowest", "below")
+    as_probability = f", probability {(1 + math.tanh(found.value / 2)) / 2:.4g}" if "log-odds" in found.meaning else ""
+    typer.echo(f"{word} {found.meaning} found: {found.value:.6g}{as_probability}.")
+    if found.held:
+        typer.echo("Predictions are held to that; the polynomial itself goes beyond it there.")
     typer.echo(f"Proven: none is {side} {found.bound:.6g} ({found.boxes:,} boxes, {found.seconds:.1f} seconds).")
+
+
+def shown(value: float | str | None) -> str:
+    """A cell, as it is printed."""
+    if value is None:
+        return "(missing)"
+    if isinstance(value, str):
+        return value
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def pairs(option: str, given: list[str] | None) -> list[tuple[str, str]]:

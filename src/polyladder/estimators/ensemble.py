@@ -109,6 +109,7 @@ class EnsembleEstimator(TableEstimator):
 
     def _complete(self, opened: Opened) -> None:
         """Learn what a model that is kept has beyond predictions; grid search leaves it out."""
+        self._mark(opened.prepared.table, opened.prepared.rows.weight)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -89,13 +89,14 @@ class LadderEstimator(EnsembleEstimator):
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
             most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
+            if isinstance(target, ClassTarget) and len(rows[1]) > most and self.solver == "alternating":
+                draft._run(draft._open(X, y, sample_weight, {}), "fit")
+                return
             if isinstance(target, ClassTarget) and len(rows[1]) > most:
-                if self.solver == "alternating":
-                    draft._run(draft._open(X, y, sample_weight, {}), "fit")
-                else:
-                    draft._train(*rows, target)
+                draft._train(*rows, target)
             else:
                 draft._select(*rows, target)
+            draft._mark(rows[0], None)
 
     def fit_batches(self, batches: Any) -> Self:
         """Fit to rows that come in batches, of which memory holds one at a time.
@@ -207,7 +208,7 @@ class LadderEstimator(EnsembleEstimator):
     def _keep_chosen(self, chosen: Chosen) -> None:
         """Take over a model that was chosen on rows left out."""
         names = vars(self).get("feature_names_in_")
-        self._adopt(Prepared(chosen.rows, chosen.features, chosen.target, self.n_features_in_, names))
+        self._take(chosen.features, chosen.target, self.n_features_in_, names)
         self.members_ = sharing(chosen.members)
         self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
@@ -232,6 +233,7 @@ class LadderEstimator(EnsembleEstimator):
         self.members_ = LadderPolynomial(p.W, p.b, p.V, p.c, readout, offset)
         self._adopt(prepared)
         self.polynomial_ = sharing(self.target_.in_units(widen(self.members_)))
+        self._mark(prepared.table, rows.weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """One pass of gradient steps over these rows, from where the model is.
@@ -316,6 +318,7 @@ class LadderEstimator(EnsembleEstimator):
         plans = self._plans(prepared.rows)
         starts = self._starts(plans, prepared.rows)
         del self.support_
+        self.landmarks_ = None
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
     def _plans(self, rows: Rows) -> list[Plan]:
@@ -400,6 +403,7 @@ class LadderEstimator(EnsembleEstimator):
         raise NotImplementedError
 
     def _complete(self, opened: Opened) -> None:
+        super()._complete(opened)
         self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
 
 
@@ -487,6 +491,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Sweeps or epochs, of the ladder that took most.
     features_ : Features
         The transformer in front of the polynomial.
+    landmarks_ : Landmarks or None
+        About a hundred training rows, from which `optimize_table` starts: those with the highest and lowest predictions
+        and some in between. None of sparse rows; set it to None before saving to leave them out of the file.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_importances_ : ndarray of shape (n_features_in_,)

@@ -19,7 +19,9 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.widen import widen
 from polyladder.tables.features import Features
+from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.partitions import Coded, Part, Partitions
+from polyladder.tables.table import Table
 from polyladder.tables.whole_features import Summarize, Summary, features_of, part_table
 from polyladder.training.partitions.fit import fit_partitions
 from polyladder.training.solves.alternating import AlternatingFit, fit_alternating, random_start
@@ -54,6 +56,44 @@ class CodeRows:
         z = as_rows(self.features.transform_table(part_table(part.X)))
         weight = None if part.weight is None else torch.as_tensor(np.asarray(part.weight, dtype=np.float64))
         return Part(part.first, z, self.target.encode(np.asarray(part.y)), weight)
+
+
+@dataclass(frozen=True, eq=False)
+class MarkRows:
+    """The landmarks of a part."""
+
+    features: Features
+    polynomial: LadderPolynomial
+
+    def __call__(self, part: Part) -> Marked:
+        """Of its rows that count."""
+        table = part_table(part.X)
+        if part.weight is not None:
+            table = table.take(np.flatnonzero(np.asarray(part.weight) > 0))
+        return Marked(self, table, landmarks_of(table, self.outputs))
+
+    def outputs(self, table: Table) -> Any:
+        """What is predicted for rows. Shape (n, m)."""
+        return self.polynomial(as_rows(self.features.transform_table(table))).numpy()
+
+
+@dataclass(frozen=True, eq=False)
+class Marked:
+    """Landmarks of some rows; those of two parts join to those of both.
+
+    Attributes:
+        by: how they were found.
+        table: one of the parts.
+        landmarks: found so far.
+    """
+
+    by: MarkRows
+    table: Table
+    landmarks: Landmarks
+
+    def __add__(self, other: Marked) -> Marked:
+        both = (self.landmarks + other.landmarks).table(self.table)
+        return Marked(self.by, self.table, landmarks_of(both, self.by.outputs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +253,8 @@ def fit_in_parts(
         state = Sweeping(fit.polynomial, fit.alpha, sweep)
         draft.adopt_parts(state.polynomial, [*draft.loss_curve_, *fit.training_loss.mean(0).tolist()])
         keep(draft, state)
+    tell("looking for the highest and lowest predictions")
+    draft.landmarks_ = rows.fold(MarkRows(draft.features_, draft.polynomial_), add).landmarks
     estimator.__dict__ = dict(vars(draft))
     return estimator
 
@@ -232,7 +274,7 @@ def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -
     names = summary.sample.table.names
     framed = not all(name == f"x{i}" for i, name in enumerate(names))
     columns = np.array(names, dtype=object) if framed else None
-    return Prepared(known, features, target, len(names), columns), summary.rows
+    return Prepared(known, features, target, len(names), columns, summary.sample.table), summary.rows
 
 
 def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping]:

@@ -24,6 +24,7 @@ CLASSES = {
     "LPNNClassifier": "polyladder.estimators.ladder",
     "LPNNRegressor": "polyladder.estimators.ladder",
     "LadderPolynomial": "polyladder.polynomial.ladder",
+    "Landmarks": "polyladder.tables.landmarks",
     "NumberTarget": "polyladder.estimators.targets",
     "PolynomialKernel": "polyladder.models.polynomial_kernel",
     "PolynomialKernelClassifier": "polyladder.estimators.rivals.polynomial_kernel",

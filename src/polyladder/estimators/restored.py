@@ -15,6 +15,7 @@ from polyladder.estimators.table_estimator import ClassPrediction, TableEstimato
 from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.features import KINDS, Features
+from polyladder.tables.landmarks import Landmarks
 from polyladder.tables.ramps import Ramps
 from polyladder.tables.sparse_features import SparseFeatures
 from polyladder.tables.table import Table
@@ -34,6 +35,7 @@ def check_restored(estimator: Any) -> None:
     require(isinstance(estimator, TableEstimator), f"it holds a {type(estimator).__name__}, not an estimator")
     check_parameters(estimator)
     inputs = check_features(estimator)
+    check_landmarks(estimator)
     check = check_classes if isinstance(estimator, ClassPrediction) else check_numbers
     outputs = check(estimator.target_)
     titles = vars(estimator).get("target_names_", ())
@@ -108,6 +110,7 @@ def check_table_features(features: Features) -> int:
     require(kept.tolist() == [numeric[i] for i in varying], "kept_ are not the columns that vary")
     for name in ("low_", "high_"):
         check_shape(name, vars(features)[name], (len(numeric),))
+    check_training_range(features, len(numeric))
     check_ramps(features.ramps_, len(varying))
     kinds = {
         "imputer_": (type(None), find_class("sklearn.SimpleImputer")),
@@ -125,6 +128,31 @@ def check_table_features(features: Features) -> int:
     if features.mean_ is not None:
         check_shape("mean_", features.mean_, (len(features.feature_names_out_),))
     return len(names)
+
+
+def check_training_range(features: Features, numeric: int) -> None:
+    """Refuse ranges of other columns; files of earlier versions have none."""
+    for name in ("least_", "greatest_"):
+        if vars(features).get(name) is not None:
+            check_shape(name, vars(features)[name], (numeric,))
+    whole = vars(features).get("integral_")
+    good = whole is None or (isinstance(whole, np.ndarray) and whole.dtype == np.bool_ and whole.shape == (numeric,))
+    require(good, "integral_ does not tell of each column")
+
+
+def check_landmarks(estimator: TableEstimator) -> None:
+    """Refuse rows of another table; files of earlier versions have none."""
+    held, features = estimator.landmarks_, estimator.features_
+    if held is None:
+        return
+    require(type(held) is Landmarks and type(features) is Features, f"landmarks_ is a {type(held).__name__}")
+    rows = np.shape(held.numbers)[:1]
+    check_shape("landmarks_", held.numbers, (*rows, len(features.names_in_) - len(features.categorical_)))
+    good = type(held.categories) is dict and set(held.categories) == set(features.categorical_)
+    require(good, "landmarks_ have other categories")
+    for column in held.categories.values():
+        good = isinstance(column, np.ndarray) and column.shape == rows
+        require(good and all(v is None or isinstance(v, str) for v in column), "landmarks_ have other categories")
 
 
 def check_ramps(ramps: Any, columns: int) -> None:

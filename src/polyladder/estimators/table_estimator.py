@@ -33,6 +33,7 @@ from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.sparse import as_rows, is_sparse, row_parts
 from polyladder.polynomial.substitute import substitute
 from polyladder.tables.features import KINDS, Features, read_rows
+from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table, is_frame
 from polyladder.training.threads import torch_limited
@@ -61,6 +62,7 @@ class Prepared:
         target: how targets are coded.
         columns: how many columns the table has.
         names: of the columns, where it has names.
+        table: the rows as they were read.
     """
 
     rows: Rows
@@ -68,6 +70,7 @@ class Prepared:
     target: Target
     columns: int
     names: Array | None
+    table: Table | SparseTable
 
 
 class TableEstimator(BaseEstimator):  # type: ignore[misc]
@@ -79,6 +82,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     card_: Any = None
     """The model card, where there is one."""
+
+    landmarks_: Landmarks | None = None
+    """A few training rows that searches start from; none of sparse rows, of posteriors and in files of 0.1."""
 
     def read_table(self, X: Any) -> Table | SparseTable:
         """Check rows against those of `fit` and take them apart; a model of sparse rows takes dense ones as sparse."""
@@ -216,14 +222,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         features.fit_table(table, None if weight is None else weight.numpy())
         target = self._learn_target(values, weight)
         rows = coded_rows(features, target, table, values, weight)
-        return Prepared(rows, features, target, self.n_features_in_, vars(self).get("feature_names_in_"))
+        return Prepared(rows, features, target, self.n_features_in_, vars(self).get("feature_names_in_"), table)
 
     def _prepare_more(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The same for further rows of a table that was learned from before."""
         table, values, weight = self._read_training(X, y, sample_weight, again=True)
         target = self.target_.widened(values, weight)
         rows = coded_rows(self.features_, target, table, values, weight)
-        return Prepared(rows, self.features_, target, self.n_features_in_, vars(self).get("feature_names_in_"))
+        return Prepared(rows, self.features_, target, self.n_features_in_, vars(self).get("feature_names_in_"), table)
 
     def _read_training(
         self, X: Any, y: Any, sample_weight: Any, again: bool = False
@@ -251,11 +257,15 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _adopt(self, prepared: Prepared) -> None:
         """Take over what was learned from the table."""
-        self.features_: Any = prepared.features
-        self.target_: Any = prepared.target
-        self.n_features_in_ = prepared.columns
-        if prepared.names is not None:
-            self.feature_names_in_ = prepared.names
+        self._take(prepared.features, prepared.target, prepared.columns, prepared.names)
+
+    def _take(self, features: Features | SparseFeatures, target: Target, columns: int, names: Array | None) -> None:
+        """Take over features, targets and columns."""
+        self.features_: Any = features
+        self.target_: Any = target
+        self.n_features_in_ = columns
+        if names is not None:
+            self.feature_names_in_ = names
 
     @property
     def kind_of_target(self) -> type[NumberTarget | ClassTarget]:
@@ -283,14 +293,24 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _outputs(self, X: Any) -> Tensor:
         """Outputs of the model, refused where they are no numbers. Shape (n, m)."""
-        table, features = self.read_table(X), self.features_
+        return finite(self.table_outputs(self.read_table(X)))
+
+    def table_outputs(self, table: Table | SparseTable) -> Tensor:
+        """Outputs of the model at rows that were read. Shape (n, m)."""
+        features = self.features_
         with torch_limited(1 if table.numbers.shape[0] <= ALONE_ROWS else None):
             if isinstance(table, SparseTable) or features.ramps_ is None:
-                return finite(self._evaluate(as_rows(features.transform_table(table))))
+                return self._evaluate(as_rows(features.transform_table(table)))
             plain = features.plain_table(table)
             size = max(1, RAMP_NUMBERS // len(features.feature_names_out_))
             parts = (plain[start : start + size] for start in range(0, len(plain), size))
-            return finite(torch.cat([self._evaluate(as_rows(features.with_ramps(part))) for part in parts]))
+            return torch.cat([self._evaluate(as_rows(features.with_ramps(part))) for part in parts])
+
+    def _mark(self, table: Table | SparseTable, weight: Tensor | None) -> None:
+        """Keep some of the rows that were fitted, and of those that were marked before."""
+        if isinstance(table, Table):
+            used = table if weight is None else table.take(np.flatnonzero(weight.numpy() > 0))
+            self.landmarks_ = landmarks_of(used, lambda rows: self.table_outputs(rows).numpy(), self.landmarks_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -91,8 +91,7 @@ def numeric_column(
 ) -> Column:
     """A numeric column; ``number`` counts among the numeric ones, ``at`` among those of them that vary."""
     held = float(features.low_[number]), float(features.high_[number])
-    beyond = features.margin / (1 + 2 * features.margin) * (held[1] - held[0])
-    low, high = held[0] + beyond, held[1] - beyond
+    low, high = (float(ends[number]) for ends in features.training_range())
     fill = None if features.imputer_ is None else float(features.imputer_.statistics_[number])
     median = note.get("median")
     typical = middle(features, at) if median is None else float(median)

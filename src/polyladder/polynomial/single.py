@@ -2,7 +2,9 @@
 
 Whatever the order of its sums, a ladder computes a sum of monomials, each off by a factor (1 + e)^N with |e| at most u,
 half the spacing of the numbers around 1. N counts the roundings on the way. So the error is at most N u / (1 - N u)
-times the same ladder with every weight and input replaced by its absolute value.
+times the same ladder with every weight and input replaced by its absolute value. Numbers that are too small for single
+precision are off by more than that, but never by more than one rounding of a product of two numbers of size `FLOOR`:
+so no weight and no input counts as smaller.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from polyladder.polynomial.units import MeanOfParts, UnitSum, mean_of
 UNIT = torch.finfo(torch.float32).eps / 2
 """The largest relative error of one rounding."""
 
+FLOOR = 2.0**-51
+"""The least size that a weight or input counts with: a rounding of its square is the smallest ordinary float32."""
+
 
 @dataclass(frozen=True, eq=False)
 class SingleMean:
@@ -27,7 +32,7 @@ class SingleMean:
 
     Attributes:
         rounded: the mean in float32, (n, d) to (n, m).
-        magnitudes: the mean in float64 with the absolute values of all weights.
+        magnitudes: the mean in float64 with the magnitudes of all weights.
         roundings: N, at most so many on the way of one monomial.
     """
 
@@ -40,9 +45,9 @@ class SingleMean:
         return self.rounded(x.to(torch.float32))
 
     def error(self, x: Tensor) -> Tensor:
-        """At most so far from the exact mean at rows x (n, d), numbers too small for float32 aside. Shape (n, m)."""
+        """At most so far from the exact mean at rows x (n, d). Shape (n, m)."""
         share = self.roundings * UNIT
-        return (share / (1 - share) if share < 1 else torch.inf) * self.magnitudes(x.abs())
+        return (share / (1 - share) if share < 1 else torch.inf) * self.magnitudes(magnitude(x))
 
 
 def single_mean(members: LadderPolynomial, by_units: bool) -> SingleMean:
@@ -56,11 +61,16 @@ def single_mean(members: LadderPolynomial, by_units: bool) -> SingleMean:
     if not by_units:
         roundings = len(members) + 2 + ladder_roundings(members)
         side_by_side = Layout.of(members.to(torch.float32)).mean
-        return SingleMean(side_by_side, Layout.of(members.map(torch.abs)).mean, roundings)
+        return SingleMean(side_by_side, Layout.of(members.map(magnitude)).mean, roundings)
     parts = mean_of(members).parts
     most = max(unit_roundings(part) if isinstance(part, UnitSum) else ladder_roundings(part) for part in parts)
     single = MeanOfParts(tuple(part.map(lambda t: t.to(torch.float32)) for part in parts))
-    return SingleMean(single, MeanOfParts(tuple(part.map(torch.abs) for part in parts)), len(parts) + 2 + most)
+    return SingleMean(single, MeanOfParts(tuple(part.map(magnitude) for part in parts)), len(parts) + 2 + most)
+
+
+def magnitude(t: Tensor) -> Tensor:
+    """What a number counts with in a bound."""
+    return t.abs().clamp_min(FLOOR)
 
 
 def ladder_roundings(polynomial: LadderPolynomial) -> int:

@@ -2,62 +2,78 @@
 
 from __future__ import annotations
 
+import time
+
 import torch
 from torch import Tensor
 
-from polyladder.analysis.jacobian import weighted_gradient
-from polyladder.analysis.line import LinePolynomial, line_polynomial
-from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.feasible import Feasible
+from polyladder.robustness.surface import Surface, gradient
 
 COORDINATES = 24
 """Inputs that are tried one by one in a round; with more, those with the steepest way to go."""
+
+LEVELS = 32
+"""Up to so many values of an input that has no others are tried one by one. Of more, those beside the highest point of
+its line are."""
 
 
 class Climb:
     """Points on their way up, one for each problem.
 
     Args:
-        polynomial: float64, a single one.
+        surface: what is climbed.
         feasible: where they may go.
         weights: of the outputs whose sum is to be large. Shape (q, m).
         x: allowed points. Shape (q, d).
+        until: when to stop, by `time.monotonic`.
     """
 
-    def __init__(self, polynomial: LadderPolynomial, feasible: Feasible, weights: Tensor, x: Tensor) -> None:
-        self.polynomial, self.feasible, self.weights, self.x = polynomial, feasible, weights, x.clone()
+    def __init__(
+        self, surface: Surface, feasible: Feasible, weights: Tensor, x: Tensor, until: float = float("inf")
+    ) -> None:
+        self.surface, self.feasible, self.weights, self.x, self.until = surface, feasible, weights, x.clone(), until
         self.evaluations, self.free = 0, feasible.continuous
         self.value = self.values(self.x, torch.arange(len(x)))
+
+    @property
+    def late(self) -> bool:
+        """Whether there is no time for another step."""
+        return time.monotonic() > self.until
 
     def values(self, x: Tensor, rows: Tensor) -> Tensor:
         """The weighted sums of some problems, at points of theirs. Shape (c,)."""
         self.evaluations += len(x)
-        return torch.nan_to_num((self.polynomial(x) * self.weights[rows]).sum(-1), nan=-torch.inf)
+        outputs = self.surface.polynomial(self.surface.lift(x))
+        return torch.nan_to_num((outputs * self.weights[rows]).sum(-1), nan=-torch.inf)
 
     def gradient(self, rows: Tensor) -> Tensor:
         """Of the weighted sums, at the points, as far as they move continuously. Shape (c, d)."""
         self.evaluations += 2 * len(rows)
-        return torch.nan_to_num(weighted_gradient(self.polynomial, self.x[rows], self.weights[rows])) * self.free
+        return torch.nan_to_num(gradient(self.surface, self.x[rows], self.weights[rows])) * self.free
 
-    def step(self, rows: Tensor, direction: Tensor) -> None:
-        """Go to the highest allowed point along a direction, one for each of some problems. Shapes (c,) and (c, d)."""
+    def peak(self, rows: Tensor, direction: Tensor) -> tuple[Tensor, Tensor]:
+        """The highest allowed points along a direction, one for each of some problems: whose, and where."""
         low, high = self.feasible[rows].reach(self.x[rows], direction)
         moving = (high > low) & low.isfinite() & high.isfinite()
         rows, direction, low, high = rows[moving], direction[moving], low[moving], high[moving]
-        if not len(rows):
-            return
-        lines = line_polynomial(self.polynomial, self.x[rows], direction).coefficients
-        self.evaluations += len(rows) * self.polynomial.order
-        along = (lines * self.weights[rows].unsqueeze(-1)).sum(-2)
-        good = along.isfinite().all(-1)
-        t = highest(along[good], low[good], high[good])
-        if t is None:
-            return
+        if self.late or not len(rows):
+            return rows[:0], self.x[:0]
+        self.evaluations += len(rows) * self.surface.polynomial.order
+        good, t = self.surface.along(self.x[rows], direction, low, high, self.weights[rows])
         rows = rows[good]
-        self.accept(rows, self.feasible[rows].held(self.x[rows] + t.unsqueeze(-1) * direction[good]))
+        return rows, self.x[rows] + t.unsqueeze(-1) * direction[good]
+
+    def step(self, rows: Tensor, direction: Tensor) -> None:
+        """Go to the highest allowed point along a direction, one for each of some problems. Shapes (c,) and (c, d)."""
+        rows, x = self.peak(rows, direction)
+        if len(rows):
+            self.accept(rows, self.feasible[rows].held(x))
 
     def accept(self, rows: Tensor, x: Tensor) -> None:
         """Move to points that are allowed and higher than where the climb stands."""
+        if self.late:
+            return
         values = self.values(x, rows)
         better = (values > self.value[rows]) & self.feasible[rows].allows(x)
         self.x[rows[better]] = x[better]
@@ -91,21 +107,34 @@ class Climb:
         for i in part.rules.integer:
             low, high = part.lower[:, i].ceil(), part.upper[:, i].floor()
             for k in range(int((high - low).max().clamp(-1, 256)) + 1):
-                tried = self.x[rows]
-                tried[:, i] = torch.where(low + k <= high, low + k, tried[:, i])
-                self.accept(rows, tried)
+                self.put(rows, i, torch.where(low + k <= high, low + k, self.x[rows, i]))
         for i, levels in part.rules.levels.items():
-            for level in levels.tolist():
-                tried = self.x[rows]
-                inside = (part.lower[:, i] <= level) & (level <= part.upper[:, i])
-                tried[:, i] = torch.where(inside, level, tried[:, i])
-                self.accept(rows, tried)
+            self.try_levels(rows, i, levels)
         for group in part.rules.one_hot:
             for i in group:
                 tried = self.x[rows]
                 tried[:, list(group)] = 0.0
                 tried[:, i] = 1.0
                 self.accept(rows, tried)
+
+    def try_levels(self, rows: Tensor, i: int, levels: Tensor) -> None:
+        """The values that one input may have: all of them, or those beside the highest point of its line."""
+        if len(levels) <= LEVELS:
+            for level in levels:
+                self.put(rows, i, level.expand(len(rows)))
+            return
+        direction = torch.zeros(len(rows), self.x.shape[1], dtype=torch.float64)
+        direction[:, i] = 1.0
+        rows, x = self.peak(rows, direction)
+        above = torch.searchsorted(levels, x[:, i].contiguous())
+        for at in (above - 1, above):
+            self.put(rows, i, levels[at.clamp(0, len(levels) - 1)])
+
+    def put(self, rows: Tensor, i: int, value: Tensor) -> None:
+        """Try other values, (c,), of one input."""
+        tried = self.x[rows]
+        tried[:, i] = value
+        self.accept(rows, tried)
 
     def run(self, rounds: int, tolerance: float = 1e-9, single: bool = True) -> None:
         """Rounds for every point until neither its gradient nor, if asked for, a single input gains anything."""
@@ -117,32 +146,8 @@ class Climb:
             if single and len(stuck):
                 self.single_inputs(stuck)
             rows = rows[gained(self.value[rows], before, tolerance)]
-            if not len(rows):
+            if not len(rows) or self.late:
                 return
-
-
-def highest(along: Tensor, low: Tensor, high: Tensor) -> Tensor | None:
-    """Where polynomials of one variable are highest between two ends; None where their values overflow.
-
-    Args:
-        along: ascending coefficients, finite. Shape (c, degree + 1).
-        low: shape (c,), at most 0.
-        high: shape (c,), at least 0.
-    """
-    # Where the slope at 0 outweighs all that other terms can add to it, the end is the place, and no root is needed.
-    powers = torch.arange(1, along.shape[1], dtype=along.dtype)
-    farthest = torch.maximum(-low, high).unsqueeze(-1)
-    slopes = along[:, 1:].abs() * powers * farthest ** (powers - 1)
-    clear = 2 * slopes[:, 0] > slopes.sum(-1)
-    t = torch.where(along[:, 1] > 0, high, low)
-    if bool(clear.all()):
-        return t
-    try:
-        t[~clear] = LinePolynomial(along[~clear]).maximize(low[~clear], high[~clear])[0]
-    except ValueError:
-        # What is highest is not known where values overflow, so nobody moves.
-        return None
-    return t
 
 
 def gained(after: Tensor, before: Tensor, tolerance: float) -> Tensor:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from polyladder.analysis.jacobian import jacobian
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.ascent import Climb
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.branch import Stop, branch
@@ -17,6 +17,8 @@ from polyladder.robustness.certificate import check_budget, check_region, single
 from polyladder.robustness.certify import check_classes, unsafe_sums
 from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Norm, Region, box
+from polyladder.robustness.space import Space
+from polyladder.robustness.surface import Smooth, Surface, jacobians
 
 Goal = Literal["margin", "up", "down", "away"]
 
@@ -106,31 +108,63 @@ def attack(
     check_budget(budget)
     rules.check(polynomial.in_features, norm)
     region = check_region(polynomial, x, radius, norm)
+    if len(region):
+        polynomial = rescaled(polynomial, region.farthest)
     weights, shift = objectives(polynomial, y, len(region), goal)
     feasible = Feasible(region, rules)
     if not bool(feasible.allows(region.center).all()):
         wrong = int((~feasible.allows(region.center)).nonzero()[0]) + 1
         raise ValueError(f"x must satisfy the rules; row {wrong} does not. Leave it out or loosen the constraints.")
-    n, o, _ = weights.shape
-    kept = likely(polynomial, region, weights) if o > ALL else torch.arange(o).expand(n, -1)
-    problems = torch.arange(n).repeat_interleave(kept.shape[1] * restarts)
-    targets = kept.flatten().repeat_interleave(restarts)
-    chosen = weights[problems, targets]
-    starts = random_starts(feasible[problems], restarts, seed)
-    climb = Climb(polynomial, feasible[problems], chosen, starts)
-    climb.run(rounds, single=False)
-    # The best start of each row goes on with single inputs, which cost a line each.
-    best = (climb.value + shift[problems, targets]).view(n, -1).argmax(1) + torch.arange(n) * (len(starts) // max(n, 1))
-    last = Climb(polynomial, feasible, chosen[best], climb.x[best])
-    last.run(rounds)
-    found = last.x
+    n = len(region)
+    worst, evaluations = strongest(Smooth(polynomial), feasible, weights, shift, region.center, restarts, rounds, seed)
+    found = feasible.rounded(worst, p.dtype)
     # Another class than the one that was aimed at may have come out on top.
     value, clean = (
         (torch.einsum("nom,nm->no", weights, polynomial(at)) + shift).amax(1) for at in (found, region.center)
     )
     limit = torch.zeros_like(clean) if is_class(y, goal) else clean if within is None else clean.new_full((n,), within)
     bound = proven(polynomial, feasible, weights, shift, found, budget) if certificate else None
-    return Attack(found.to(p.dtype), value, value > limit, bound, climb.evaluations + last.evaluations)
+    return Attack(found.to(p.dtype), value, value > limit, bound, evaluations)
+
+
+def strongest(
+    surface: Surface,
+    feasible: Feasible,
+    weights: Tensor,
+    shift: Tensor,
+    x: Tensor,
+    restarts: int,
+    rounds: int = 20,
+    seed: int = 0,
+) -> tuple[Tensor, int]:
+    """The allowed inputs where the largest of several sums of outputs is as large as climbing makes it.
+
+    Args:
+        surface: of d inputs.
+        feasible: for each of n rows, where it may go.
+        weights: of the outputs in each sum. Shape (n, o, m).
+        shift: what is added to the sums. Shape (n, o).
+        x: where the first climb of each row starts; the others start in corners. Shape (n, d).
+        restarts: climbs for each row.
+        rounds: of steps, at most.
+        seed: of the corners.
+
+    Returns:
+        The inputs, shape (n, d), and how many evaluations that took.
+    """
+    n, o, _ = weights.shape
+    kept = likely(surface, feasible.region, weights) if o > ALL else torch.arange(o).expand(n, -1)
+    problems = torch.arange(n).repeat_interleave(kept.shape[1] * restarts)
+    targets = kept.flatten().repeat_interleave(restarts)
+    chosen = weights[problems, targets]
+    starts = random_starts(feasible[problems], x[problems], restarts, seed)
+    climb = Climb(surface, feasible[problems], chosen, starts)
+    climb.run(rounds, single=False)
+    # The best start of each row goes on with single inputs, which cost a line each.
+    best = (climb.value + shift[problems, targets]).view(n, -1).argmax(1) + torch.arange(n) * (len(starts) // max(n, 1))
+    last = Climb(surface, feasible, chosen[best], climb.x[best])
+    last.run(rounds)
+    return last.x, climb.evaluations + last.evaluations
 
 
 def is_class(y: Any, goal: Goal | None) -> bool:
@@ -157,26 +191,25 @@ def objectives(polynomial: LadderPolynomial, y: Any, n: int, goal: Goal | None) 
     return weights, -weights[..., 0] * target.unsqueeze(-1)
 
 
-def likely(polynomial: LadderPolynomial, region: Region, weights: Tensor) -> Tensor:
+def likely(surface: Surface, region: Region, weights: Tensor) -> Tensor:
     """The sums that look largest on the region, by value and slope at the rows. Shape (n, TARGETS)."""
-    value = torch.einsum("nom,nm->no", weights, polynomial(region.center))
-    slope = (weights @ jacobian(polynomial, region.center)) * region.radius.unsqueeze(1)
+    value = torch.einsum("nom,nm->no", weights, surface.polynomial(surface.lift(region.center)))
+    slope = (weights @ jacobians(surface, region.center)) * region.radius.unsqueeze(1)
     rise = slope.abs().sum(-1) if region.norm == "inf" else slope.norm(dim=-1)
     return (value + rise).topk(TARGETS, 1).indices
 
 
-def random_starts(feasible: Feasible, restarts: int, seed: int) -> Tensor:
-    """For each problem the row itself, then random corners as far as the rules allow. Shape (q, d)."""
+def random_starts(feasible: Feasible, x: Tensor, restarts: int, seed: int) -> Tensor:
+    """For each problem the row x itself, then random corners as far as the rules allow. Shape (q, d)."""
     if isinstance(restarts, bool) or not isinstance(restarts, int) or restarts < 1:
         raise ValueError(f"restarts must be a positive integer; got {restarts!r}.")
-    center = feasible.region.center
-    signs = torch.randint(0, 2, center.shape, generator=torch.Generator().manual_seed(seed)) * 2.0 - 1
-    direction = feasible.held(center + signs * feasible.region.radius) - center
+    signs = torch.randint(0, 2, x.shape, generator=torch.Generator().manual_seed(seed)) * 2.0 - 1
+    direction = feasible.held(feasible.region.center + signs * feasible.region.radius) - x
     direction = direction * feasible.continuous
-    direction[torch.arange(len(center)) % restarts == 0] = 0.0
-    _, high = feasible.reach(center, direction)
-    starts = feasible.held(center + high.clamp_max(1.0).unsqueeze(-1) * direction)
-    return torch.where(feasible.allows(starts).unsqueeze(-1), starts, center)
+    direction[torch.arange(len(x)) % restarts == 0] = 0.0
+    _, high = feasible.reach(x, direction)
+    starts = feasible.held(x + high.clamp_max(1.0).unsqueeze(-1) * direction)
+    return torch.where(feasible.allows(starts).unsqueeze(-1), starts, x)
 
 
 def proven(
@@ -186,16 +219,19 @@ def proven(
     shift: Tensor,
     found: Tensor,
     budget: float | None,
+    space: Space | None = None,
 ) -> Tensor:
     """Bounds on the values of all allowed inputs: those of the region, frozen inputs held, other rules left out."""
     region = box(feasible.lower, feasible.upper) if feasible.region.norm == "inf" else feasible.region
     n, o, m = weights.shape
     if budget is None:
-        bounds = upper_bounds(polynomial, region, weights)[0]
+        read = region if space is None else space.lifted(region.lower, region.upper)
+        bounds = upper_bounds(polynomial, read, weights)[0]
     else:
         rows = torch.arange(n).repeat_interleave(o)
         flat, start = weights.reshape(n * o, m), found[rows]
-        width = 1e-3 * (polynomial(start) * flat).sum(-1).abs() + 1e-12
-        bounds = branch(polynomial, region[rows], flat, start, Stop(budget, 0.0, width)).bound.view(n, o)
+        inputs = start if space is None else space.surface.lift(start)
+        width = 1e-3 * (polynomial(inputs) * flat).sum(-1).abs() + 1e-12
+        bounds = branch(polynomial, region[rows], flat, start, Stop(budget, 0.0, width), space).bound.view(n, o)
     total = bounds + shift
     return (total + 4e-16 * (bounds.abs() + shift.abs())).amax(1)

@@ -10,8 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.robustness.attack import Attack, Goal, attack, objectives
-from polyladder.robustness.feasible import Rules
+from polyladder.robustness.attack import Goal, objectives, proven, strongest
+from polyladder.robustness.certificate import check_budget
+from polyladder.robustness.feasible import Feasible, Rules
+from polyladder.robustness.region import box
+from polyladder.robustness.space import Space
 from polyladder.robustness.table_boxes import TableBoxes
 from polyladder.robustness.table_model import TableModel, read_estimator
 from polyladder.tables.table import Table
@@ -74,32 +77,38 @@ def attack_table(
         The worst rows in the columns' own units, and what the model predicts there.
     """
     model = read_estimator(estimator)
+    check_budget(budget)
     boxes = TableBoxes.around(model, X, radius)
     for name in frozen:
         boxes.steps[model.place(name, "frozen")] = 0.0
     boxes = TableBoxes.stepped(model, boxes.rows, boxes.steps)
     target = model.classes(y) if model.labels is not None else torch.tensor(np.array(y, dtype=np.float64))
     rules = table_rules(model, boxes, integer, changing)
-    center = torch.from_numpy(model.features.transform_table(boxes.rows))
-    low, high = boxes.region.lower, boxes.region.upper
-    # Clipping may put a row at the end of its box: the box is then not centered at it, but holds it.
-    middle, radii = (low + high) / 2, (high - low) / 2
-    start = middle.clone()
-    start[:, rules.discrete] = center[:, rules.discrete]
-    radii[:, rules.discrete] = (start - low).maximum(high - start)[:, rules.discrete]
-    found = attack(
-        model.polynomial,
-        start,
-        target,
-        radii,
-        goal=goal,
-        within=within,
-        rules=rules,
-        restarts=restarts,
-        certificate=certificate,
-        budget=budget,
-    )
-    return in_own_units(model, boxes, found, target, goal, within)
+    x = torch.from_numpy(model.features.plain_table(boxes.rows))
+    # Ramps follow their columns, so a search moves the columns alone.
+    low, high = (end[:, : x.shape[1]] for end in (boxes.region.lower, boxes.region.upper))
+    feasible = Feasible(box(torch.minimum(low, x), torch.maximum(high, x)), rules)
+    weights, shift = objectives(model.polynomial, target, len(x), goal)
+    found, _ = strongest(model.surface, feasible, weights, shift, x, restarts)
+    bound = None
+    if certificate:
+        # Other rules are left out: a row may be given that does not keep to them, and is then part of the proof.
+        space = Space(model.surface, Rules())
+        bound = proven(model.polynomial, feasible, weights, shift, found, budget, None if space.is_free else space)
+    rows = worst_rows(model, boxes, found, integer)
+
+    def value(outputs: Tensor) -> Tensor:
+        return (torch.einsum("nom,nm->no", weights, outputs) + shift).amax(1)
+
+    if bound is not None and model.limits is not None:
+        # A guarded prediction cannot be farther from y than the end of its range.
+        bound = torch.minimum(bound, torch.stack([value(end.expand(len(x), -1)) for end in model.limits]).amax(0))
+    reached, clean = model.outputs(rows), value(model.outputs(boxes.rows))
+    threshold = torch.zeros_like(clean) if model.labels is not None else clean
+    if within is not None and model.labels is None:
+        threshold = torch.full_like(clean, within)
+    worst = value(reached)
+    return TableAttack(model.records(rows), reached, worst, worst > threshold, bound)
 
 
 def table_rules(model: TableModel, boxes: TableBoxes, integer: Sequence[str], changing: Sequence[str]) -> Rules:
@@ -113,41 +122,18 @@ def table_rules(model: TableModel, boxes: TableBoxes, integer: Sequence[str], ch
             raise ValueError(
                 f"Column {name!r} must have at most {LEVELS} whole numbers in reach; got {high - low:.0f}."
             )
-        values = np.arange(low, high + 1)
-        numbers = np.repeat(model.features.low_[None], len(values), 0)
-        numbers[:, place] = values
-        categories = {i: column[:1].repeat(len(values)) for i, column in boxes.rows.categories.items()}
-        table = Table(numbers, categories, boxes.rows.positions, boxes.rows.names)
-        at = order.index(place)
-        levels[at] = torch.from_numpy(model.features.transform_table(table)[:, at])
+        levels[order.index(place)] = torch.from_numpy(model.scaled(place, np.arange(low, high + 1)))
     unknown = [name for name in changing if name not in model.groups]
     if unknown:
         raise ValueError(f"changing must name columns of categories; got {unknown[0]!r}.")
     return Rules(one_hot=[model.groups[name] for name in changing], levels=levels)
 
 
-def in_own_units(
-    model: TableModel, boxes: TableBoxes, found: Attack, target: Tensor, goal: Goal | None, within: float | None
-) -> TableAttack:
-    """The rows that the inputs stand for, and what the model makes of these very rows."""
-    numbers = model.original(found.x.numpy(), boxes.lower, boxes.upper)
-    rows = Table(numbers, model.chosen(found.x, boxes.rows), boxes.rows.positions, boxes.rows.names)
-    n = len(numbers)
-    weights, shift = objectives(model.polynomial, target, n, goal)
-    limits = model.limits
-
-    def value(outputs: Tensor) -> Tensor:
-        return (torch.einsum("nom,nm->no", weights, outputs) + shift).amax(1)
-
-    reached = model.outputs(rows)
-    clean = value(model.outputs(boxes.rows))
-    bound = found.bound
-    if bound is not None and limits is not None:
-        # A guarded prediction cannot be farther from y than the end of its range.
-        ends = torch.stack([value(end.expand(n, -1)) for end in limits]).amax(0)
-        bound = torch.minimum(bound, ends)
-    threshold = clean if within is None else torch.full_like(clean, within)
-    if model.labels is not None:
-        threshold = torch.zeros_like(clean)
-    worst = value(reached)
-    return TableAttack(model.records(rows), reached, worst, worst > threshold, bound)
+def worst_rows(model: TableModel, boxes: TableBoxes, x: Tensor, integer: Sequence[str]) -> Table:
+    """The rows that inputs without ramps stand for, in their own units."""
+    numbers = model.original(x.numpy(), boxes.lower, boxes.upper)
+    places = [model.place(name, "integer") for name in integer]
+    whole = np.round(numbers[:, places])
+    # A row that was given with a fraction stays where it is.
+    numbers[:, places] = np.where(np.abs(whole - numbers[:, places]) < 1e-6, whole, numbers[:, places])
+    return Table(numbers, model.chosen(x, boxes.rows), boxes.rows.positions, boxes.rows.names)

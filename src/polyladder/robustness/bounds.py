@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.ball import Ball, affine, exact, matmul, plus, product, total
 from polyladder.robustness.degrees import degree_upper
 from polyladder.robustness.planes import plane_upper
@@ -24,7 +25,8 @@ def upper_bounds(
 
     Where the polynomial has few enough terms it is written out over the region (`written_upper`). Where it has not, it
     is bounded degree by degree around the center (`degree_upper`), and by planes above each product that are carried
-    back to the input (`plane_upper`). Intervals, layer by layer, are tried in either case.
+    back to the input (`plane_upper`). Intervals, layer by layer, are tried in either case. The ladder is
+    rescaled first, so that an underflow of its states is far below `TINY`.
 
     Args:
         polynomial: float64, a single one.
@@ -38,14 +40,15 @@ def upper_bounds(
     """
     n, o, _ = weights.shape
     d = polynomial.in_features
+    if not n:
+        return weights.new_zeros(0, o), weights.new_zeros(0, o, d)
+    polynomial = rescaled(polynomial, region.farthest)
     step = max(1, STATES // (d * max((o, *polynomial.hidden))))
     limit = weights.new_full((n, o), -torch.inf) if limit is None else limit
     found = [
         best_of(polynomial, region[at], weights[at], limit[at])
         for at in (slice(i, i + step) for i in range(0, n, step))
     ]
-    if not found:
-        return weights.new_zeros(0, o), weights.new_zeros(0, o, d)
     bounds, points = zip(*found, strict=True)
     return torch.cat(bounds), torch.cat(points)
 

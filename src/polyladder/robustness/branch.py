@@ -9,9 +9,11 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.nodes import Nodes, Tree, joined
 from polyladder.robustness.region import Region, box
+from polyladder.robustness.space import Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +44,24 @@ class Stop:
         relative: gap allowed, as a part of the size of the value.
         absolute: gap allowed, if that is larger. Shape (q,).
         threshold: a problem is also solved once its bound is at most this, or its value above it. Shape (q,).
-        together: whether the largest value of all problems is sought, rather than one for each.
+        ceiling: no value counts as more than this.
     """
 
     seconds: float
     relative: float
     absolute: Tensor
     threshold: Tensor | None = None
-    together: bool = False
+    ceiling: float = torch.inf
 
 
-def branch(polynomial: LadderPolynomial, region: Region, weights: Tensor, start: Tensor, stop: Stop) -> Maximum:
+def branch(
+    polynomial: LadderPolynomial,
+    region: Region,
+    weights: Tensor,
+    start: Tensor,
+    stop: Stop,
+    space: Space | None = None,
+) -> Maximum:
     """Maximize weighted sums of outputs over regions by halving boxes, the most doubtful ones first.
 
     A bound holds whenever the search ends: it is the largest over the boxes that are still open and those that were
@@ -62,58 +71,92 @@ def branch(polynomial: LadderPolynomial, region: Region, weights: Tensor, start:
         polynomial: float64, a single one.
         region: one for each of q problems.
         weights: of the outputs. Shape (q, m).
-        start: a point of each region. Shape (q, d).
+        start: a point of each region, and of the space. Shape (q, d).
         stop: when to stop.
+        space: what the inputs are tied to, where that is more than the region, which then is of boxes.
     """
     began = time.monotonic()
-    tree = Tree(polynomial, weights)
+    read = region if space is None else space.lifted(region.lower, region.upper)
+    polynomial = rescaled(polynomial, read.farthest)
+    tree = Tree(polynomial, weights, space)
     whole = region if region.norm == "inf" else box(*region.cover)
     nodes, points = tree.roots(whole)
-    best = Best(polynomial, region, weights, start)
+    best = Best(polynomial, region, weights, start, space)
     best.look(nodes.problem, points)
-    first = upper_bounds(polynomial, region, weights.unsqueeze(1))[0][:, 0]
+    first = upper_bounds(polynomial, read, weights.unsqueeze(1))[0][:, 0] if tree.is_written else nodes.bound
+    if region.norm == 2:
+        first = torch.minimum(first, upper_bounds(polynomial, region, weights.unsqueeze(1))[0][:, 0])
     closed = torch.full_like(first, -torch.inf)
-    boxes = len(nodes)
+    boxes, pace = len(nodes), Pace(stop.seconds - (time.monotonic() - began), tree.batch)
     while True:
         nodes = outside_left_out(nodes, region)
-        value = best.value.max().expand_as(best.value) if stop.together else best.value
+        value = best.value.clamp_max(stop.ceiling)
         goal = value + torch.maximum(stop.relative * value.abs(), stop.absolute)
         if stop.threshold is not None:
             goal = torch.where(value > stop.threshold, torch.inf, torch.maximum(goal, stop.threshold))
-        doubt = nodes.bound - goal[nodes.problem]
+        doubt = nodes.bound.clamp_max(stop.ceiling) - goal[nodes.problem]
         # A box whose bound is all rounding, or that is a point, gets no better by being halved.
         thin = (nodes.bound - value[nodes.problem] <= 4 * nodes.error) | (nodes.upper <= nodes.lower).all(-1)
         done = (doubt <= 0) | thin
         closed = closed.scatter_reduce(0, nodes.problem[done], nodes.bound[done], "amax")
         nodes, doubt = nodes[~done], doubt[~done]
         room = tree.capacity - len(nodes)
-        if not len(nodes) or time.monotonic() - began > stop.seconds or room < 1:
+        count = min(len(nodes), pace.boxes(), room)
+        if count < 1:
             break
-        count = min(len(nodes), tree.batch, room)
         chosen = torch.zeros(len(nodes), dtype=torch.bool)
         chosen[doubt.topk(count).indices] = True
-        children, points = tree.split(nodes[chosen])
+        children, points, kept = tree.split(nodes[chosen])
         # A half is no worse than its whole.
-        children = tightened(children, nodes.bound[chosen].repeat(2))
+        children = tightened(children, nodes.bound[chosen].repeat(2)[kept])
         best.look(children.problem, points)
+        pace.done(count)
         boxes += len(children)
         nodes = joined([nodes[~chosen], children])
     bound = closed.scatter_reduce(0, nodes.problem, nodes.bound, "amax")
-    bound = torch.where(bound == -torch.inf, first, torch.minimum(bound, first))
+    bound = torch.where(bound == -torch.inf, first, torch.minimum(bound, first)).clamp_max(stop.ceiling)
     return Maximum(best.x, best.value, bound, boxes, time.monotonic() - began)
+
+
+class Pace:
+    """How many boxes there is time for: as many as take a fifth of a second, or of what is left.
+
+    Args:
+        seconds: in all.
+        most: boxes at once.
+    """
+
+    def __init__(self, seconds: float, most: int) -> None:
+        self.until, self.most = time.monotonic() + seconds, most
+        self.began, self.each = time.monotonic(), 0.0
+
+    def boxes(self) -> int:
+        """To be halved next; the first time one, to learn what it takes. None where the time is up."""
+        self.began = time.monotonic()
+        left = self.until - self.began
+        if left < 0 or self.each > 2 * left + 1:
+            return 0
+        return min(self.most, max(1, int(min(0.2, left / 5) / self.each))) if self.each else 1
+
+    def done(self, count: int) -> None:
+        """So many boxes were halved since they were asked for."""
+        self.each = (time.monotonic() - self.began) / count
 
 
 class Best:
     """The best point found so far for each problem."""
 
-    def __init__(self, polynomial: LadderPolynomial, region: Region, weights: Tensor, start: Tensor) -> None:
-        self.polynomial, self.region, self.weights = polynomial, region, weights
+    def __init__(
+        self, polynomial: LadderPolynomial, region: Region, weights: Tensor, start: Tensor, space: Space | None = None
+    ) -> None:
+        self.polynomial, self.region, self.weights, self.space = polynomial, region, weights, space
         self.x = start.clone()
         self.value = self.values(torch.arange(len(start)), start)
 
     def values(self, problem: Tensor, points: Tensor) -> Tensor:
         """What is maximized, at points of some problems. Shape (c,)."""
-        values = (self.polynomial(points) * self.weights[problem]).sum(-1)
+        read = points if self.space is None else self.space.surface.lift(points)
+        values = (self.polynomial(read) * self.weights[problem]).sum(-1)
         return torch.nan_to_num(values, nan=-torch.inf)
 
     def look(self, problem: Tensor, points: Tensor) -> None:

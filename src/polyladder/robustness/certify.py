@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.branch import Stop, branch
 from polyladder.robustness.certificate import (
@@ -87,6 +88,9 @@ def certify_sums(
 ) -> Certificate:
     """The proven ranges of weighted sums of outputs. Weights (n, o, m); results (n, o)."""
     n, o, m = weights.shape
+    if n:
+        # Values that are found must not underflow on the way either.
+        polynomial = rescaled(polynomial, region.farthest)
     both = torch.cat([weights, -weights], 1)
     upper, points = upper_bounds(polynomial, region, both)
     # The point where a method has its bound, and the center: values that exist.

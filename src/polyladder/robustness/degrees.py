@@ -47,9 +47,9 @@ def degree_upper(
     # The parts of degree 2, and those above it.
     second, rest = torch.zeros_like(offset.mid), torch.zeros_like(offset.mid)
     for q, reach, parts in zip(weights, states.gate_reach, states.parts, strict=True):
-        second = (second + sum_up(q.size * (reach * parts[0]).unsqueeze(-2))) * UP
+        second = (second + sum_up(q.size * (reach * parts[0] + TINY).unsqueeze(-2))) * UP
         for part in parts[1:]:
-            rest = (rest + sum_up(q.size * (reach * part).unsqueeze(-2))) * UP
+            rest = (rest + sum_up(q.size * (reach * part + TINY).unsqueeze(-2))) * UP
     scale = Ball(region.radius.unsqueeze(-2), torch.zeros_like(region.radius).unsqueeze(-2))
     b = product(gradient, scale)
     if region.norm == "inf":

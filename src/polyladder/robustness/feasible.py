@@ -117,6 +117,23 @@ class Feasible:
         # A hair inside, so that the length is no larger than the radius after rounding either.
         return self.region.center + step * (self.region.radius[:, :1] * (1 - 1e-14) / length).clamp_max(1.0)
 
+    def rounded(self, x: Tensor, dtype: torch.dtype) -> Tensor:
+        """Allowed points as numbers of a dtype, moved inward where rounding would lead out. Shape (q, d), float64.
+
+        Where a side of the region holds no number of the dtype, the nearest one stands outside.
+        """
+        if dtype == x.dtype:
+            return x
+        free = self.continuous > 0
+        found = inward(x, self.lower, self.upper, dtype)
+        for share in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1.0):
+            out = ~self.allows(torch.where(free, found, x))
+            if not bool(out.any()):
+                break
+            nearer = torch.where(free, x + share * (self.region.center - x), x)
+            found[out] = inward(nearer, self.lower, self.upper, dtype)[out]
+        return found
+
     def allows(self, x: Tensor) -> Tensor:
         """Whether points satisfy the region and the linear constraints. Shape (q, d) to (q,)."""
         inside = ((x >= self.lower) & (x <= self.upper)).all(-1)
@@ -143,6 +160,13 @@ class Feasible:
             low, high = torch.maximum(low, first), torch.minimum(high, last)
         still = (direction == 0).all(-1)
         return low.clamp_max(0.0).masked_fill(still, 0.0), high.clamp_min(0.0).masked_fill(still, 0.0)
+
+
+def inward(x: Tensor, lower: Tensor, upper: Tensor, dtype: torch.dtype) -> Tensor:
+    """Points between two ends as numbers of a dtype that lie there too, if there are any. Shapes (q, d), float64."""
+    found, far = x.to(dtype), torch.full_like(x, torch.inf, dtype=dtype)
+    found = torch.where(found.double() > upper, torch.nextafter(found, -far), found)
+    return torch.where(found.double() < lower, torch.nextafter(found, far), found).double()
 
 
 def ends(slope: Tensor, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.ball import Ball
 from polyladder.robustness.bounds import functionals, upper_bounds
 from polyladder.robustness.region import Region, box
+from polyladder.robustness.space import Space
 from polyladder.robustness.written import BUDGET, chunks, cost, halves, terms, write_out, written_upper
 
 MEMORY = 2**26
@@ -60,15 +61,17 @@ class Tree:
     Attributes:
         polynomial: float64, a single one.
         weights: for each problem, of the outputs. Shape (q, m).
+        space: what the inputs are tied to; None where they are free.
     """
 
     polynomial: LadderPolynomial
     weights: Tensor
+    space: Space | None = None
 
     @property
     def is_written(self) -> bool:
         """Whether the polynomial is written out."""
-        return cost(self.polynomial) <= BUDGET
+        return cost(self.polynomial) <= BUDGET and (self.space is None or self.space.is_plain)
 
     @property
     def capacity(self) -> int:
@@ -85,29 +88,43 @@ class Tree:
 
     def roots(self, region: Region) -> tuple[Nodes, Tensor]:
         """The box of each problem, and a point in it."""
+        lower, upper = region.cover
+        if self.space is not None:
+            lower, upper, _ = self.space.snapped(lower, upper)
+        return self.bounded(torch.arange(len(region)), lower, upper)
+
+    def bounded(self, problem: Tensor, lower: Tensor, upper: Tensor) -> tuple[Nodes, Tensor]:
+        """Boxes of some problems, and a point in each."""
         if not self.is_written:
-            return self.examined(torch.arange(len(region)), *region.cover)
-        readout, offset = functionals(self.polynomial, self.weights.unsqueeze(1))
+            return self.examined(problem, lower, upper)
+        region = box(lower, upper)
+        readout, offset = functionals(self.polynomial, self.weights[problem].unsqueeze(1))
         found = [
             write_out(self.polynomial, region[at], part(readout, at), part(offset, at))
             for at in chunks(self.polynomial, len(region))
         ]
         coefficients, error = (torch.cat(each).squeeze(1) for each in zip(*found, strict=True))
-        return self.read(torch.arange(len(region)), *region.cover, coefficients, error)
+        return self.read(problem, lower, upper, coefficients, error)
 
-    def split(self, nodes: Nodes) -> tuple[Nodes, Tensor]:
-        """Both halves of every box, and a point in each."""
-        at = nodes.variable.unsqueeze(-1)
-        low, high = nodes.lower.gather(1, at), nodes.upper.gather(1, at)
-        middle = low + (high - low) / 2
-        problem = nodes.problem.repeat(2)
-        lower = torch.cat([nodes.lower, nodes.lower.scatter(1, at, middle)])
-        upper = torch.cat([nodes.upper.scatter(1, at, middle), nodes.upper])
+    def split(self, nodes: Nodes) -> tuple[Nodes, Tensor, Tensor]:
+        """Both parts of every box, as far as they hold rows; a point in each; and which of 2 c parts are there."""
+        at, problem = nodes.variable.unsqueeze(-1), nodes.problem.repeat(2)
+        if self.space is None:
+            low, high = nodes.lower.gather(1, at), nodes.upper.gather(1, at)
+            cut = low + (high - low) / 2
+        else:
+            cut = self.space.cut(nodes.lower, nodes.upper, nodes.variable).unsqueeze(-1)
+        lower = torch.cat([nodes.lower, nodes.lower.scatter(1, at, cut)])
+        upper = torch.cat([nodes.upper.scatter(1, at, cut), nodes.upper])
+        if self.space is not None:
+            lower, upper, exists = self.space.snapped(lower, upper)
+            return *self.bounded(problem[exists], lower[exists], upper[exists]), exists
+        every = torch.ones(len(problem), dtype=torch.bool)
         if not self.is_written:
-            return self.examined(problem, lower, upper)
+            return *self.examined(problem, lower, upper), every
         p = self.polynomial
         coefficients, error = halves(nodes.coefficients, nodes.error, nodes.variable, p.in_features, p.order)
-        return self.read(problem, lower, upper, coefficients.flatten(0, 1), error.repeat(2))
+        return *self.read(problem, lower, upper, coefficients.flatten(0, 1), error.repeat(2)), every
 
     def read(
         self, problem: Tensor, lower: Tensor, upper: Tensor, coefficients: Tensor, error: Tensor
@@ -119,17 +136,24 @@ class Tree:
         # Where nothing is lost any more every input is as good as another: the longest side, then.
         variable = torch.where(upper > lower, score + 1e-300, -1.0).argmax(-1)
         middle, half = (lower + upper) / 2, (upper - lower) / 2
-        return Nodes(problem, lower, upper, coefficients, error, bound, variable), middle + half * points
+        nodes = Nodes(problem, lower, upper, coefficients, error, bound, variable)
+        return nodes, self.rows(middle + half * points, nodes)
 
     def examined(self, problem: Tensor, lower: Tensor, upper: Tensor) -> tuple[Nodes, Tensor]:
         """Bound boxes layer by layer."""
-        region = box(lower, upper)
+        region = box(lower, upper) if self.space is None else self.space.lifted(lower, upper)
         weights = self.weights[problem].unsqueeze(1)
         bound, points = upper_bounds(self.polynomial, region, weights)
-        slope = (weights @ jacobian(self.polynomial, region.center)).squeeze(1)
-        variable = (slope.abs() * region.radius).argmax(-1)
+        loss = (weights @ jacobian(self.polynomial, region.center)).squeeze(1).abs() * region.radius
+        loss = loss if self.space is None else self.space.share(loss, lower.shape[1])
+        variable = torch.where(upper > lower, loss + 1e-300, -1.0).argmax(-1)
         empty = lower.new_empty(len(lower), 0)
-        return Nodes(problem, lower, upper, empty, lower.new_zeros(len(lower)), bound[:, 0], variable), points[:, 0]
+        nodes = Nodes(problem, lower, upper, empty, lower.new_zeros(len(lower)), bound[:, 0], variable)
+        return nodes, self.rows(points[:, 0, : lower.shape[1]], nodes)
+
+    def rows(self, points: Tensor, nodes: Nodes) -> Tensor:
+        """Points as the inputs may be."""
+        return points if self.space is None else self.space.rows(points, nodes.lower, nodes.upper)
 
 
 def part(x: Ball, at: slice) -> Ball:

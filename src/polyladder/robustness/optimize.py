@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.ascent import Climb
 from polyladder.robustness.branch import Maximum, Stop, branch
 from polyladder.robustness.certificate import check_tolerance, single
 from polyladder.robustness.feasible import Feasible
 from polyladder.robustness.region import Region, box
+from polyladder.robustness.surface import Smooth
 
 STARTS = 32
 """Points from which exact ascent looks for a good value before anything is proven."""
+
+SHARE = 0.4
+"""Of the time that the ascent may take; the rest is for the proof."""
 
 SPREAD = 0.01
 """Where the optimum is near zero, the gap is measured by this part of the spread of the outputs over the box."""
@@ -26,7 +32,7 @@ class Optimum:
     """The best point and the proof.
 
     Attributes:
-        x: the best point found. Shape (d,).
+        x: the best point found, in the ladder's dtype. Shape (d,).
         value: there.
         bound: no point of the box is better than this.
         boxes: how many boxes were bounded.
@@ -107,40 +113,41 @@ def extreme(
     region = check_box(polynomial.in_features, lower, upper)
     if isinstance(output, bool) or not isinstance(output, int) or not 0 <= output < polynomial.out_features:
         raise ValueError(f"output must be from 0 to {polynomial.out_features - 1}; got {output!r}.")
+    check_search(tolerance, seconds)
+    polynomial = rescaled(polynomial, region.farthest)
     found = largest(polynomial, region, output, tolerance, seconds, sign)
-    at = int(found.value.argmax())
-    return Optimum(
-        found.x[at].to(p.dtype),
-        sign * float(found.value[at]),
-        sign * float(found.bound.max()),
-        found.boxes,
-        found.seconds,
-    )
+    x = Feasible(region).rounded(found.x, p.dtype)
+    value = float(polynomial(x)[0, output])
+    return Optimum(x[0].to(p.dtype), value, sign * float(found.bound), found.boxes, found.seconds)
 
 
 def largest(
     polynomial: LadderPolynomial, region: Region, output: int, tolerance: float, seconds: float, sign: int
 ) -> Maximum:
-    """The largest value of ``sign`` times an output over the union of q boxes."""
-    check_tolerance(tolerance)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
-        raise ValueError(f"seconds must be a number that is not negative; got {seconds!r}.")
-    q, d = region.center.shape
-    weights = torch.zeros(q, polynomial.out_features, dtype=torch.float64)
+    """The largest value of ``sign`` times an output over a box."""
+    began, d = time.monotonic(), polynomial.in_features
+    weights = torch.zeros(1, polynomial.out_features, dtype=torch.float64)
     weights[:, output] = sign
-    share = max(1, STARTS // q)
-    unit = torch.rand(q * share, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    rows = torch.arange(q).repeat_interleave(share)
-    starts = region[rows].lower + unit * (region[rows].upper - region[rows].lower)
-    feasible = Feasible(region[rows])
-    climb = Climb(polynomial, feasible, weights[rows], feasible.held(starts))
+    feasible = Feasible(region[torch.zeros(STARTS, dtype=torch.long)])
+    unit = torch.rand(STARTS, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    starts = feasible.held(region.lower + unit * (region.upper - region.lower))
+    until = began + SHARE * seconds
+    climb = Climb(Smooth(polynomial), feasible, weights.expand(STARTS, -1), starts, until)
     values = climb.value[climb.value.isfinite()]
     spread = float(values.max() - values.min()) if len(values) else 0.0
     climb.run(50)
-    best = climb.value.view(q, share).argmax(1)
-    start = climb.x.view(q, share, d)[torch.arange(q), best]
-    absolute = torch.full((q,), tolerance * SPREAD * spread, dtype=torch.float64)
-    return branch(polynomial, region, weights, start, Stop(seconds, tolerance, absolute, together=True))
+    best = climb.value.argmax().view(1)
+    absolute = torch.tensor([tolerance * SPREAD * spread], dtype=torch.float64)
+    stop = Stop(max(0.0, seconds - (time.monotonic() - began)), tolerance, absolute)
+    found = branch(polynomial, region, weights, climb.x[best], stop)
+    return replace(found, seconds=time.monotonic() - began)
+
+
+def check_search(tolerance: float, seconds: float) -> None:
+    """Refuse what is no gap or no time."""
+    check_tolerance(tolerance)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
+        raise ValueError(f"seconds must be a number that is not negative; got {seconds!r}.")
 
 
 def check_box(d: int, lower: float | Tensor, upper: float | Tensor) -> Region:

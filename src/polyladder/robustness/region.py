@@ -72,6 +72,11 @@ class Region:
         end = self.center + self.radius
         return torch.where(end - self.center > self.radius, torch.nextafter(end, self.center), end)
 
+    @property
+    def farthest(self) -> Tensor:
+        """How large each input can be in any of the regions. Shape (d,)."""
+        return (self.center.abs() + self.radius).amax(0)
+
     @cached_property
     def cover(self) -> tuple[Tensor, Tensor]:
         """Ends between which the whole region lies. Shapes (n, d)."""

@@ -104,7 +104,7 @@ def higher_parts(W: Tensor, found: States, between: list[Ball], first: Tensor) -
         total = torch.zeros_like(first)
         for size, reach, below in zip(sizes, found.gate_reach, found.parts, strict=True):
             if j < len(below):
-                total = total + sum_up(size * (reach * below[j]).unsqueeze(-2))
+                total = total + sum_up(size * (reach * below[j] + TINY).unsqueeze(-2))
         parts.append(total * UP)
     return parts, leading
 
@@ -118,7 +118,7 @@ def layered_parts(W: Tensor, found: States, first: Tensor) -> list[Tensor]:
     parts = [first]
     for j in range(1, len(below) + 1):
         # A part of a product is the gate times the part of its degree, plus the gate's step times the part below.
-        part = reach * below[j - 1] * UP
+        part = reach * below[j - 1] * UP + TINY
         if j < len(below):
             part = (part + size * below[j]) * UP
         parts.append((part @ weights) * (1 + (2 * k + 8) * EPSILON) + k * TINY)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
+from polyladder.robustness.surface import Pieces, Smooth, Surface
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 
@@ -21,9 +22,6 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 ROOM = 1e-12
 """By how much a scaled end is widened: scaling is monotone but for its rounding."""
-
-COMBINATIONS = 4096
-"""Combinations of categories that are searched one by one."""
 
 
 @runtime_checkable
@@ -36,6 +34,9 @@ class FittedTable(Protocol):
 
     def read_table(self, X: Any) -> Table:
         """Check rows and take them apart."""
+
+    def table_outputs(self, table: Table) -> Tensor:
+        """Outputs at rows that were read. Shape (n, m)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,36 @@ class TableModel:
         place = [self.names[i] for i in self.features.encoded_].index(name)
         return list(self.features.encoder_.categories_[place])
 
+    @property
+    def any_categories(self) -> dict[str, str | None]:
+        """One known category for each column of them."""
+        return {name: self.categories(name)[0] for name in self.groups}
+
+    @cached_property
+    def surface(self) -> Surface:
+        """The polynomial as a function of its inputs without ramps."""
+        ramps = self.features.ramps_
+        return Smooth(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
+
+    def landmarks(self) -> Table:
+        """The training rows that the estimator keeps; none in files of earlier versions."""
+        kept = vars(self.estimator).get("landmarks_")
+        empty = self.table_of(np.empty((0, len(self.features.low_))), [])
+        return empty if kept is None else kept.table(empty)
+
+    def scaled(self, place: int, values: Array) -> Array:
+        """Numbers of one column that varies, as the polynomial reads them. Shape (n,)."""
+        numbers = np.repeat(self.features.low_[None], len(values), 0)
+        numbers[:, place] = values
+        plain = self.features.plain_table(self.table_of(numbers, [self.any_categories] * len(values)))
+        return np.ascontiguousarray(plain[:, self.features.varying_.tolist().index(place)])
+
     def reach(self, radius: float | Mapping[str, float]) -> Array:
         """How far each numeric column may move, in its own unit. Shape (numeric columns,)."""
         steps = np.zeros(len(self.features.low_))
         if not isinstance(radius, Mapping):
-            span = self.features.high_ - self.features.low_
-            varying = list(self.numeric.values())
+            least, greatest = self.features.training_range()
+            span, varying = greatest - least, list(self.numeric.values())
             steps[varying] = check_step("radius", radius) * span[varying]
             return steps
         for name, step in radius.items():
@@ -141,19 +166,6 @@ class TableModel:
             found[at] = np.where(held.sum(1).numpy() > 0, names, table.categories[at])
         return found
 
-    def combinations(self, fixed: Mapping[str, Any]) -> Iterator[dict[str, str | None]]:
-        """All combinations of categories, those that are fixed left as they are."""
-        free = []
-        for name in self.groups:
-            known = self.categories(name)
-            if name in fixed and fixed[name] not in known:
-                raise ValueError(f"fixed must give {name!r} one of {known[:8]}; got {fixed[name]!r}.")
-            free.append([fixed[name]] if name in fixed else known)
-        count = int(np.prod([len(known) for known in free])) if free else 1
-        if count > COMBINATIONS:
-            raise ValueError(f"The categories must have at most {COMBINATIONS} combinations; got {count}. Fix some.")
-        return (dict(zip(self.groups, each, strict=True)) for each in product(*free))
-
     def table_of(self, numbers: Array, categories: Sequence[Mapping[str, str | None]]) -> Table:
         """Rows of numbers and categories, with what never varies at its place."""
         positions = tuple(i for i in range(len(self.names)) if i not in self.features.categorical_)
@@ -164,12 +176,20 @@ class TableModel:
         return Table(numbers, columns, positions, self.names)
 
     def outputs(self, table: Table) -> Tensor:
-        """The polynomial at rows of the table, held to its limits. Shape (n, m)."""
-        return self.held(self.polynomial(torch.from_numpy(self.features.transform_table(table))))
+        """What the estimator predicts for rows of the table, of classes before the link. Shape (n, m)."""
+        return self.held(self.estimator.table_outputs(table))
 
     def held(self, values: Tensor) -> Tensor:
         """Values within the range of predictions."""
         return values if self.limits is None else torch.clamp(values, *self.limits)
+
+    def meaning(self, output: int) -> str:
+        """What an output is."""
+        if self.labels is None:
+            return "prediction"
+        if self.polynomial.out_features == 1:
+            return f"log-odds of {str(self.labels[1])!r}"
+        return f"score of {str(self.labels[output])!r}"
 
     def classes(self, y: Any) -> Tensor:
         """Labels as class numbers. Shape (n,)."""
@@ -186,7 +206,7 @@ class TableModel:
         numbers = dict(zip(table.positions, table.numbers.T, strict=True))
         return [
             {
-                name: table.categories[i][row] if i in table.categories else float(numbers[i][row])
+                name: table.categories[i][row] if i in table.categories else number_or_none(numbers[i][row])
                 for i, name in enumerate(self.names)
             }
             for row in range(len(table.numbers))
@@ -213,6 +233,11 @@ def read_estimator(estimator: Any) -> TableModel:
         target.guard_range if numbers and parameters.get("guard") else None,
         None if numbers else target.labels,
     )
+
+
+def number_or_none(value: float) -> float | None:
+    """A number, or None where it is missing."""
+    return None if np.isnan(value) else float(value)
 
 
 def check_step(name: str, step: Any) -> float:

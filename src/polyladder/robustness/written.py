@@ -42,10 +42,11 @@ def write_out(polynomial: LadderPolynomial, region: Region, readout: Ball, offse
     """Coefficients over t, where x = center + radius * t, of functionals of the last state.
 
     A coefficient is a sum of products of weights; each product passes through so many roundings at most, and the sum of
-    the sizes of all products is the ladder of absolute weights at the farthest corner.
+    the sizes of all products is the ladder of absolute weights at the farthest corner. What underflows on the way is
+    less than `TINY` in the last state.
 
     Args:
-        polynomial: float64, a single one.
+        polynomial: float64, a single one, rescaled.
         region: n regions.
         readout: shape (n, o, k_L).
         offset: shape (n, o).
@@ -82,7 +83,7 @@ def write_out(polynomial: LadderPolynomial, region: Region, readout: Ball, offse
     roundings = 2 * (order + 1) * (max((d, *polynomial.hidden, polynomial.out_features)) + order + 12)
     largest = polynomial.map(torch.abs).hidden_states(center.abs() + radius)[-1].unsqueeze(-2)
     unit = roundings * EPSILON
-    error = sum_up((readout.mid.abs() * unit + readout.rad) * largest) * (1 + unit)
+    error = sum_up((readout.mid.abs() * unit + readout.rad) * largest + readout.size * TINY) * (1 + unit)
     return coefficients, (error + unit * offset.mid.abs() + offset.rad) * UP + TINY
 
 

@@ -79,6 +79,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     mean_ : ndarray of shape (transformed columns,) or None
         The mean of the transformed training rows, by their weights: where explanations start. None where a file of an
         earlier version does not hold it.
+    least_, greatest_ : ndarray of shape (numeric columns,) or None
+        The range of each numeric column in training; None in files of earlier versions. Clipping holds to ``low_`` and
+        ``high_``, which lie a margin beyond.
+    integral_ : ndarray of shape (numeric columns,) or None
+        Whether all numbers of a column were whole; None in files of earlier versions.
     """
 
     # What files of earlier versions do not hold.
@@ -89,6 +94,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ramps_: Ramps | None = None
     dates_: tuple[int, ...] = ()
     mean_: Array | None = None
+    least_: Array | None = None
+    greatest_: Array | None = None
+    integral_: Array | None = None
 
     def __init__(
         self,
@@ -165,6 +173,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         refuse_extremes(table)
         self.names_in_, self.categorical_, self.dates_ = names, tuple(table.categories), table.dates
         gone = np.isnan(numbers)
+        self.integral_ = all_whole(numbers)
         # An indicator of a column that is missing throughout would be constant.
         self.flagged_ = np.flatnonzero(gone.any(0) & ~gone.all(0))
         self.imputer_ = None
@@ -172,6 +181,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
             numbers = self.imputer_.transform(numbers)
         self.low_, self.high_ = numbers.min(0, initial=np.inf), numbers.max(0, initial=-np.inf)
+        self.least_, self.greatest_ = self.low_.copy(), self.high_.copy()
         varying = np.flatnonzero(self.high_ > self.low_)
         self.kept_ = np.array(table.positions, dtype=np.intp)[varying]
         self.varying_ = varying
@@ -301,6 +311,15 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return yeo_johnson(numbers, self.shaper_.lambdas_)
         return np.asarray(self.shaper_.transform(numbers))
 
+    def training_range(self) -> tuple[Array, Array]:
+        """The least and greatest number of each numeric column in training. Shapes (numeric columns,)."""
+        check_is_fitted(self)
+        if self.least_ is not None and self.greatest_ is not None:
+            return self.least_, self.greatest_
+        # Files of earlier versions hold what clipping holds to.
+        beyond = self.margin / (1 + 2 * self.margin) * np.maximum(self.high_ - self.low_, 0.0)
+        return self.low_ + beyond, self.high_ - beyond
+
     def groups(self) -> Array:
         """For each input of the polynomial, the position of its column in the table. Shape (inputs,), int."""
         check_is_fitted(self)
@@ -364,6 +383,12 @@ def encoded_columns(table: Table) -> tuple[int, ...]:
         elif levels > 1:
             found.append(i)
     return tuple(found)
+
+
+def all_whole(numbers: Array) -> Array:
+    """Which columns (n, d) hold whole numbers alone, apart from missing ones. Shape (d,), bool."""
+    present = ~np.isnan(numbers)
+    return np.asarray(((numbers == np.floor(numbers)) | ~present).all(0) & present.any(0))
 
 
 def some_rows(values: Array, most: int) -> Array:

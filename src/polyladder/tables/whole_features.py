@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.tables.features import RAMPS, Features
+from polyladder.tables.features import RAMPS, Features, all_whole
 from polyladder.tables.partitions import Part, row_keys
 from polyladder.tables.ramps import learn_ramps
 from polyladder.tables.table import Table, as_numbers, find_categories, is_frame, read_table
@@ -43,6 +43,7 @@ class Summary:
         present: numbers of each numeric column that are not missing. Shape (columns,).
         mean: of those. Shape (columns,).
         spread: sum of their squared distances from the mean. Shape (columns,).
+        integral: whether all of them are whole numbers. Shape (columns,).
         sample: rows drawn at random.
         witnesses: rows that hold the extremes of numeric columns, every category, and a missing number, of each column.
         size: how many rows a sample has at most.
@@ -52,6 +53,7 @@ class Summary:
     present: Array
     mean: Array
     spread: Array
+    integral: Array
     sample: Rows
     witnesses: Rows
     size: int
@@ -65,6 +67,7 @@ class Summary:
             present,
             self.mean + share * apart,
             self.spread + other.spread + self.present * share * apart**2,
+            (self.integral | (self.present == 0)) & (other.integral | (other.present == 0)) & (present > 0),
             drawn(joined(self.sample, other.sample), self.size),
             witnesses(joined(self.witnesses, other.witnesses)),
             self.size,
@@ -90,7 +93,8 @@ class Summarize:
         spread = np.nansum((numbers - mean) ** 2, 0)
         if np.isinf(numbers).any():
             raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
-        return Summary(len(numbers), present, mean, spread, drawn(rows, self.size), witnesses(rows), self.size)
+        known = drawn(rows, self.size), witnesses(rows)
+        return Summary(len(numbers), present, mean, spread, all_whole(numbers), *known, self.size)
 
 
 def part_table(X: Any) -> Table:
@@ -147,6 +151,7 @@ def features_of(summary: Summary, kind: Any, clip: bool, missing: Any) -> Featur
         )
     everything = joined(summary.sample, summary.witnesses).table
     features = Features(kind, clip, missing).fit_table(everything)
+    features.integral_ = summary.integral
     if features.shaper_ is None and features.varying_.size:
         scale_by(features, summary, everything)
     features.mean_ = mean_of(features, summary)

@@ -1,8 +1,11 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
 
-from polyladder.convert.exported.ranges import feature_range, input_box, ladder_ranges
+from polyladder import LadderPolynomial
+from polyladder.convert.exported.ranges import Interval, feature_range, input_box, ladder_ranges
 from polyladder.export.read import exported
 from tests.export.estimators import NAMES, case, each
 from tests.ladders import random_ladder
@@ -28,11 +31,21 @@ def test_no_row_leaves_the_ranges(name):
         assert (f <= outputs.high).all()
 
 
+def test_what_underflows_on_the_way_stays_in_the_ranges():
+    """x^3 by weights whose product is zero in float64, and then by as large ones."""
+    small, large, one = (torch.full((1, 1), t, dtype=torch.float64) for t in (1e-170, 1e170, 1.0))
+    none = torch.zeros(1, dtype=torch.float64)
+    p = LadderPolynomial((small, large), (none, none), (small, large), (none, none), one, none)
+    for low, high in ((1.0, 2.0), (1e-170, 2e-170)):
+        rungs, out = ladder_ranges(p, Interval(np.array([low]), np.array([high])))
+        assert out.low[0] <= low**3 <= high**3 <= out.high[0]
+        # W x = 1e-170 x, which is 1e-340 at the second.
+        assert Fraction(rungs[0].inner.high[0]) >= Fraction(1e-170) * Fraction(high)
+
+
 def test_ranges_are_tight_where_interval_arithmetic_is_exact():
     """A ladder of one input that is used once: its range is attained."""
     p = random_ladder(d=1, hidden=(), m=1)
-    from polyladder.convert.exported.ranges import Interval
-
     _, out = ladder_ranges(p, Interval(np.array([-1.0]), np.array([2.0])))
     ends = p(torch.tensor([[-1.0], [2.0]], dtype=torch.float64)).numpy().ravel()
     assert out.low[0] == pytest.approx(ends.min())

@@ -87,7 +87,7 @@ def run(values: list[list[float]], steps: int, **options: Any) -> tuple[list[flo
     held_out = options.pop("held_out", None)
     bound = quadratic_bound("squared", torch.zeros(N, dtype=torch.float64), rows(N, 2), 1)
     weight = torch.ones(1, N, dtype=torch.float64)
-    chosen = DescentOptions(alpha=0.0, noise_inflation=0.0, steps=steps, **{"tolerance": 0.0, **options})
+    chosen = DescentOptions(**{"alpha": 0.0, "noise_inflation": 0.0, "steps": steps, "tolerance": 0.0, **options})
     models = Planned(torch.tensor(values, dtype=torch.float64))
     found, record = descend(models, bound, weight, chosen, (len(values),), held_out)
     return found[0].flatten().tolist(), record
@@ -102,6 +102,17 @@ def test_a_model_stops_once_it_gains_less_than_the_tolerance() -> None:
     curve = record["training_loss"]
     torch.testing.assert_close(curve[1], torch.tensor([9.0, 4.0, 1.0, 0.01], dtype=torch.float64))
     assert curve[0, 3].isnan()
+
+
+@pytest.mark.parametrize(("renewal", "stops"), [(1, 5), (3, 7)])
+def test_the_tolerance_is_the_gain_of_one_step_however_many_lie_between_two_estimates(renewal: int, stops: int) -> None:
+    # A loss that each of four steps lowers by a tenth, and each later one by 0.8 %: below 1 % a step, though three of
+    # them together gain more than 1 %.
+    losses = [0.9 ** min(k, 4) * 0.992 ** max(k - 4, 0) for k in range(11)]
+    options = {"alpha": "auto", "renewal": renewal, "warm_up": 1, "tolerance": 0.01}
+    _, record = run([[loss**0.5 for loss in losses]], 10, **options)
+    assert record["steps"].tolist() == [stops]
+    assert record["stopped"].tolist() == [True]
 
 
 def test_a_model_that_is_no_longer_finite_keeps_its_last_weights() -> None:

@@ -25,6 +25,9 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 OUTWARD = 1e-12
 """By how much, relatively, an interval is widened after each rung, for the rounding of the arithmetic itself."""
 
+TINY = 1e-300
+"""By how much it is widened at least: what underflows is far less, and later weights multiply it like the rest."""
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -89,7 +92,7 @@ def input_box(model: ExportedModel) -> Interval:
 
 def widened(interval: Interval) -> Interval:
     """A little wider, for rounding."""
-    margin = OUTWARD * interval.size + 1e-300
+    margin = OUTWARD * interval.size + TINY
     return Interval(interval.low - margin, interval.high + margin)
 
 
@@ -98,7 +101,7 @@ def affine_range(matrix: Array, vector: Array, x: Interval) -> Interval:
     up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
     size = np.abs(matrix) @ x.size + np.abs(vector)
     low, high = up @ x.low + down @ x.high + vector, up @ x.high + down @ x.low + vector
-    return Interval(low - OUTWARD * size, high + OUTWARD * size)
+    return Interval(low - OUTWARD * size - TINY, high + OUTWARD * size + TINY)
 
 
 def product_range(a: Interval, b: Interval) -> Interval:
