@@ -50,7 +50,7 @@ from polyladder.training.bayes.variational import fit_variational
 from polyladder.training.partitions.gibbs import sample_partitions
 from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.growth import Growth
-from polyladder.training.threads import limited, threads_for
+from polyladder.training.threads import limited, rows_on_one_thread, threads_for
 
 STUDENT_DEGREES = 4.0
 """Degrees of freedom of ``noise="student"``, by default."""
@@ -139,7 +139,7 @@ class BayesianEstimator(TableEstimator):
         with draft_of(self) as draft:
             draft._check_parameters()
             likelihood = draft._part_likelihood()
-            prepared, _ = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
+            prepared, count = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
             rows, features = prepared.rows, prepared.features
             assert isinstance(features, Features)
             if rows.loss == "softmax":
@@ -149,7 +149,7 @@ class BayesianEstimator(TableEstimator):
             warmup, draws = draft._lengths(rows, order)
             start = draft._starts(rows, order, int(draft.chains), seed)
             progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
-            with progress.of(warmup + draws):
+            with progress.of(warmup + draws), limited(threads_for(count)):
                 found = sample_partitions(
                     start,
                     Coded(parts, CodeRows(features, prepared.target)),
@@ -431,10 +431,11 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     def _posterior(self, rows: Rows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
         if self.inference == "gibbs":
             return super()._posterior(rows, order, chains, warmup, draws, seed)
-        start = self._starts(rows, order, chains, seed)
-        found = fit_variational(
-            start, rows.z, rows.y, sample_weight=rows.weight, relevance=self._size(rows, order).relevance
-        )
+        with limited(threads_for(len(rows.z))):
+            start = self._starts(rows, order, chains, seed)
+            found = fit_variational(
+                start, rows.z, rows.y, sample_weight=rows.weight, relevance=self._size(rows, order).relevance
+            )
         weights = found.weights.sample(draws, seed).map(chain_by_chain)
         noise = found.noise.sqrt().reshape(1, chains, -1).expand(draws, -1, rows.outputs)
         scale = chain_by_chain(noise)
@@ -468,6 +469,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         )
         return mixture.within(*target.guard_range) if self.guard else mixture
 
+    @rows_on_one_thread
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Predict the target: the median over the draws, which a draw that explodes in an empty corner cannot move.
 
@@ -496,6 +498,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
             return y, self.target_.shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
         return y
 
+    @rows_on_one_thread
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Standard deviations of what the weights and what the noise contribute to a new observation.
 
@@ -512,6 +515,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         weights = mixture.weights_covariance().diagonal(dim1=-2, dim2=-1)
         return Uncertainty(self.target_.shaped(weights.sqrt()), self.target_.shaped(mixture.noise_variance().sqrt()))
 
+    @rows_on_one_thread
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
         """The central interval that holds a new observation with the given probability.
 
@@ -530,6 +534,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         low, high = (self.target_.shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
         return low, high
 
+    @rows_on_one_thread
     def log_likelihood(self, X: Any, y: Any) -> Array:
         """Log density of each row's targets under the mixture of all draws, in target units.
 
@@ -546,6 +551,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         target = torch.tensor(self._read_target(y)).reshape(mixture.center.shape[1:])
         return np.asarray(mixture.log_density(target).numpy())
 
+    @rows_on_one_thread
     def sample(self, X: Any, n: int = 1) -> Array:
         """New observations at each row: weights and noise from the posterior, by ``random_state``.
 
@@ -635,6 +641,7 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         z = self.inputs(X)  # which asks first whether there is a posterior
         return bounded(evaluate(self.posterior_.weights, z))
 
+    @rows_on_one_thread
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, the mean over the draws. Shape (n, classes)."""
         return np.asarray(class_probabilities(self._draws(X)).mean(0).numpy())
@@ -649,6 +656,7 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         score = torch.where(p[:, 1] < 0.5, torch.special.ndtri(p[:, 1]), -torch.special.ndtri(p[:, 0]))
         return np.asarray(score.numpy())
 
+    @rows_on_one_thread
     def predict_uncertainty(self, X: Any) -> Uncertainty:
         """Entropy of the class, in nats, split in two.
 
@@ -669,11 +677,13 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         total = torch.special.entr(each.mean(0)).sum(-1)
         return Uncertainty((total - noise).clamp_min(0).numpy(), noise.numpy())
 
+    @rows_on_one_thread
     def log_likelihood(self, X: Any, y: Any) -> Array:
         """Log probability of each row's class. Shape (n,)."""
         p = self.predict_proba(X)
         return np.log(p[np.arange(len(p)), self.target_.encode(self._read_target(y))])
 
+    @rows_on_one_thread
     def sample(self, X: Any, n: int = 1) -> np.ndarray[Any, Any]:
         """Classes of each row, each from a draw of its own, by ``random_state``. Shape (n, rows)."""
         each = class_probabilities(self._draws(X))

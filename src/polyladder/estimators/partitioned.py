@@ -25,6 +25,7 @@ from polyladder.tables.table import Table
 from polyladder.tables.whole_features import Summarize, Summary, features_of, part_table
 from polyladder.training.partitions.fit import fit_partitions
 from polyladder.training.solves.alternating import AlternatingFit, fit_alternating, random_start
+from polyladder.training.threads import limited, threads_for
 
 SAMPLE_ROWS = 100_000
 """Rows of the sample that the first sweeps are made on."""
@@ -228,8 +229,10 @@ def fit_in_parts(
         keep: called after the sample's fit and after each sweep with the estimator as it is then and the state.
         resumed: what ``keep`` was given last, to go on from.
     """
+    threads = None
     if resumed is None:
-        draft, state = begun(estimator, rows, sample_rows, tell)
+        draft, state, count = begun(estimator, rows, sample_rows, tell)
+        threads = threads_for(count)
         keep(draft, state)
     else:
         draft, state = resumed
@@ -240,15 +243,16 @@ def fit_in_parts(
     for sweep in range(state.done + 1, sweeps + 1):
         tell(f"sweep {sweep} of {sweeps} over all rows")
         auto = estimator.alpha == "auto"
-        fit = fit_partitions(
-            state.polynomial,
-            coded,
-            loss=draft.target_.loss,
-            alpha="auto" if auto else float(estimator.alpha),
-            sweeps=1,
-            known_alpha=state.alpha if auto else None,
-            ahead=ahead,
-        )
+        with limited(threads):
+            fit = fit_partitions(
+                state.polynomial,
+                coded,
+                loss=draft.target_.loss,
+                alpha="auto" if auto else float(estimator.alpha),
+                sweeps=1,
+                known_alpha=state.alpha if auto else None,
+                ahead=ahead,
+            )
         ahead = fit.ahead
         state = Sweeping(fit.polynomial, fit.alpha, sweep)
         draft.adopt_parts(state.polynomial, [*draft.loss_curve_, *fit.training_loss.mean(0).tolist()])
@@ -277,8 +281,8 @@ def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -
     return Prepared(known, features, target, len(names), columns, summary.sample.table), summary.rows
 
 
-def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping]:
-    """The first pass, and the fit to the sample."""
+def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping, int]:
+    """The first pass, and the fit to the sample; and how many rows there are."""
     prepared, count_rows = read_parts(estimator, rows, sample_rows, tell)
     known = prepared.rows
     width = 12 if estimator.width == "auto" else int(estimator.width)
@@ -286,14 +290,15 @@ def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tup
     seeds = seeds_from(estimator.random_state, count)
     alpha = "auto" if estimator.alpha == "auto" else float(estimator.alpha)
     order = estimator.order
-    if order == "auto":
-        order = best_order(known, width, seeds, alpha, tell)
-    tell(f"order {order}: first sweeps on {len(known.z):,} rows in memory")
-    fit = sample_fit(known, int(order), width, seeds, alpha)
+    with limited(threads_for(len(known.z))):
+        if order == "auto":
+            order = best_order(known, width, seeds, alpha, tell)
+        tell(f"order {order}: first sweeps on {len(known.z):,} rows in memory")
+        fit = sample_fit(known, int(order), width, seeds, alpha)
     draft = object.__new__(type(estimator))
     vars(draft).update({k: v for k, v in vars(estimator).items() if not k.endswith("_")})
     draft.open_parts(prepared)
     draft.adopt_parts(fit.polynomial, [float(fit.training_loss.nan_to_num(0).mean(0)[-1])])
     draft.support_rows(known)
     # A ridge weight is a prior precision divided by the number of rows.
-    return draft, Sweeping(fit.polynomial, fit.alpha * (len(known.z) / count_rows), 0)
+    return draft, Sweeping(fit.polynomial, fit.alpha * (len(known.z) / count_rows), 0), count_rows

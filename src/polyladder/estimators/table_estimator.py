@@ -36,17 +36,13 @@ from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table, is_frame
-from polyladder.training.threads import torch_limited
+from polyladder.training.threads import FEW_ROWS, torch_limited
 
 MEMBERS = 16
 """Ladders of a batch that are evaluated side by side."""
 
 PREDICT_NUMBERS = 2**23
 """Numbers of hidden states held at once while predicting: 64 MiB in float64."""
-
-ALONE_ROWS = 10_000
-"""Rows up to which a prediction is computed on one thread: several would wait for each other longer than they compute,
-and much longer on a busy machine."""
 
 RAMP_NUMBERS = 2**20
 """Numbers of rows with their ramps predicted at a time: 8 MiB, to stay in the last cache until they are used."""
@@ -298,7 +294,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def table_outputs(self, table: Table | SparseTable) -> Tensor:
         """Outputs of the model at rows that were read. Shape (n, m)."""
         features = self.features_
-        with torch_limited(1 if table.numbers.shape[0] <= ALONE_ROWS else None):
+        with torch_limited(1 if table.numbers.shape[0] <= FEW_ROWS else None):
             if isinstance(table, SparseTable) or features.ramps_ is None:
                 return self._evaluate(as_rows(features.transform_table(table)))
             plain = features.plain_table(table)

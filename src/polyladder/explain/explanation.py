@@ -11,6 +11,7 @@ from polyladder.explain.curve import Curve, curve
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.strengths import Strengths, strengths
 from polyladder.explain.terms import Formula, Term, formulas
+from polyladder.training.threads import small_on_one_thread
 
 CURVES = 12
 """Columns whose curves are found, at most."""
@@ -90,6 +91,7 @@ class Explanation:
         }
 
 
+@small_on_one_thread
 def explain(
     estimator: Any,
     rows: Any = None,

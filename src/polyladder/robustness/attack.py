@@ -19,6 +19,7 @@ from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Norm, Region, box
 from polyladder.robustness.space import Space
 from polyladder.robustness.surface import Smooth, Surface, jacobians
+from polyladder.training.threads import small_on_one_thread
 
 Goal = Literal["margin", "up", "down", "away"]
 
@@ -54,6 +55,7 @@ class Attack:
         return self.bound - self.value
 
 
+@small_on_one_thread
 def attack(
     p: LadderPolynomial,
     x: Tensor,

@@ -18,6 +18,7 @@ from polyladder.robustness.space import Space
 from polyladder.robustness.table_boxes import TableBoxes
 from polyladder.robustness.table_model import TableModel, read_estimator
 from polyladder.tables.table import Table
+from polyladder.training.threads import small_on_one_thread
 
 LEVELS = 512
 """Whole numbers of a column that are tried one by one."""
@@ -42,6 +43,7 @@ class TableAttack:
     bound: Tensor | None
 
 
+@small_on_one_thread
 def attack_table(
     estimator: Any,
     X: Any,

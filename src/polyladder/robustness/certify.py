@@ -23,8 +23,10 @@ from polyladder.robustness.certificate import (
 from polyladder.robustness.region import Norm, Region
 from polyladder.robustness.table_boxes import TableBoxes
 from polyladder.robustness.table_model import read_estimator
+from polyladder.training.threads import small_on_one_thread
 
 
+@small_on_one_thread
 def certify(
     p: LadderPolynomial | Any,
     center: Tensor | Any,
@@ -109,6 +111,7 @@ def certify_sums(
     return Certificate(-upper[:, o:], upper[:, :o], -found[:, o:], found[:, :o])
 
 
+@small_on_one_thread
 def certified_radius(
     p: LadderPolynomial | Any,
     x: Tensor | Any,

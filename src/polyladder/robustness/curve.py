@@ -11,6 +11,7 @@ from torch import Tensor
 
 from polyladder.robustness.attack_table import attack_table
 from polyladder.robustness.table_model import read_estimator
+from polyladder.training.threads import small_on_one_thread
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class RobustnessCurve:
     measure: Literal["error rate", "mean absolute error"]
 
 
+@small_on_one_thread
 def robustness_curve(estimator: Any, X: Any, y: Any, radii: Sequence[float], restarts: int = 2) -> RobustnessCurve:
     """Certified and attacked error of a fitted estimator over several radii.
 

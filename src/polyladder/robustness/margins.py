@@ -16,8 +16,10 @@ from polyladder.robustness.certify import unsafe_sums
 from polyladder.robustness.region import Norm, Region
 from polyladder.robustness.table_boxes import TableBoxes
 from polyladder.robustness.table_model import read_estimator
+from polyladder.training.threads import small_on_one_thread
 
 
+@small_on_one_thread
 def certify_margins(
     p: LadderPolynomial | Any,
     x: Tensor | Any,

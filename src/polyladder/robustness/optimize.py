@@ -16,6 +16,7 @@ from polyladder.robustness.certificate import check_tolerance, single
 from polyladder.robustness.feasible import Feasible
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.surface import Smooth
+from polyladder.training.threads import small_on_one_thread
 
 STARTS = 32
 """Points from which exact ascent looks for a good value before anything is proven."""
@@ -51,6 +52,7 @@ class Optimum:
         return abs(self.bound - self.value)
 
 
+@small_on_one_thread
 def minimize(
     p: LadderPolynomial,
     lower: float | Tensor,
@@ -84,6 +86,7 @@ def minimize(
     return extreme(p, lower, upper, output, tolerance, seconds, sign=-1)
 
 
+@small_on_one_thread
 def maximize(
     p: LadderPolynomial,
     lower: float | Tensor,

@@ -19,6 +19,7 @@ from polyladder.robustness.optimize import SPREAD, check_search
 from polyladder.robustness.table_model import TableModel, read_estimator
 from polyladder.robustness.table_search import TableSearch
 from polyladder.tables.table import Table
+from polyladder.training.threads import small_on_one_thread
 
 STARTS = 64
 """Rows that are looked at before the search, at least: training rows first, then random ones."""
@@ -62,6 +63,7 @@ class TableOptimum:
         return abs(self.bound - self.value)
 
 
+@small_on_one_thread
 def optimize_table(
     estimator: Any,
     bounds: Mapping[str, tuple[float, float]] | None = None,

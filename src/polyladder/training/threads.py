@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import torch
 from threadpoolctl import threadpool_limits
 
+from polyladder.polynomial.ladder import LadderPolynomial
+
+Options = ParamSpec("Options")
+Result = TypeVar("Result")
+
 ONE_THREAD_ROWS = 100_000
 """Rows up to which a fit of many small blocks is computed on one thread."""
+
+
+FEW_ROWS = 10_000
+"""Rows up to which a prediction is computed on one thread: several would wait for each other longer than they compute,
+and much longer on a busy machine."""
+
+SMALL_LAYER = 2**15
+"""Weights of a ladder's largest layer up to which many steps with it are computed on one thread."""
 
 
 def threads_for(rows: int) -> int | None:
@@ -43,3 +58,35 @@ def torch_limited(threads: int | None) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def small_on_one_thread(function: Callable[Options, Result]) -> Callable[Options, Result]:
+    """Let a function use all threads where it is given a ladder with large layers, and else one.
+
+    Where a function takes many small steps, threads wait for each other longer than they compute.
+    """
+
+    @wraps(function)
+    def limited_function(*args: Options.args, **kwargs: Options.kwargs) -> Result:
+        ladders = [each for each in (*args, *kwargs.values()) if isinstance(each, LadderPolynomial)]
+        layers = [layer for each in ladders for layer in (*each.W, *each.V, each.readout)]
+        large = any(layer.shape[-2] * layer.shape[-1] > SMALL_LAYER for layer in layers)
+        with torch_limited(None if large else 1):
+            return function(*args, **kwargs)
+
+    return limited_function
+
+
+def rows_on_one_thread(method: Callable[Concatenate[Any, Any, Options], Result]) -> Callable[..., Result]:
+    """Let a method that predicts rows X use one thread where these are few."""
+
+    @wraps(method)
+    def limited_method(self: Any, X: Any, *args: Options.args, **kwargs: Options.kwargs) -> Result:
+        try:
+            few = len(X) <= FEW_ROWS
+        except TypeError:  # no table, which the method says better
+            few = True
+        with torch_limited(1 if few else None):
+            return method(self, X, *args, **kwargs)
+
+    return limited_method

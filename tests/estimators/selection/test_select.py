@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import log_loss
 
 from polyladder import LPNNClassifier, LPNNRegressor, load
-from polyladder.estimators.selection.select import SCALING_ROWS, neighbors
+from polyladder.estimators.selection.select import EXACT, HIGHEST, RANGE_ROWS, SCALING_ROWS, neighbors
 
 RNG = np.random.default_rng(9)
 
@@ -77,6 +77,28 @@ def test_a_smooth_function_is_found_from_few_rows() -> None:
     model = LPNNRegressor(random_state=0).fit(X, f(X))
     assert np.sqrt(np.mean((model.predict(new) - f(new)) ** 2)) < 0.005 * f(new).std()
     assert model.target_.margin > 0.1  # predictions may leave the range of the few targets
+
+
+def test_many_rows_reach_nearly_as_far_as_new_ones() -> None:
+    """So predictions may leave their range by less."""
+    margins = []
+    for rows in (RANGE_ROWS // 2, 2 * RANGE_ROWS):
+        X = np.random.default_rng(0).uniform(size=(rows, 2))
+        model = LPNNRegressor(effort="low", random_state=0).fit(X, X[:, 0] * X[:, 1])
+        assert model.selection_.error < EXACT
+        assert model.selection_.floor == ""
+        margins.append(model.target_.margin)
+    assert margins == [1.0, 0.5]
+
+
+def test_a_smooth_function_of_high_order_is_tried_at_the_highest() -> None:
+    X = np.linspace(0, 1, 60)[:, None]
+    tried = [
+        {c.order for c in LPNNRegressor(random_state=0).fit(X, y).selection_.candidates}
+        for y in (np.sin(12 * X[:, 0]), X[:, 0] ** 2)
+    ]
+    assert HIGHEST in tried[0]
+    assert HIGHEST not in tried[1]
 
 
 @pytest.mark.slow
