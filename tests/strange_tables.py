@@ -95,7 +95,7 @@ def two_amounts(rng: Rng, n: int) -> tuple[Array, Array]:
     return x, x.sum(1)
 
 
-@kind("the sum of ten columns", 500)
+@kind("the sum of ten columns", 250)
 def ten_columns(rng: Rng, n: int) -> tuple[Array, Array]:
     x = rng.normal(size=(n, 10))
     return x, x.sum(1)
@@ -132,7 +132,7 @@ def cubic(rng: Rng, n: int) -> tuple[Array, Array]:
     return x, x[:, 0] ** 3 - x[:, 0] * x[:, 1] + 2
 
 
-@kind("a target equal to one of its columns", 1000)
+@kind("a target equal to one of its columns", 200)
 def leaked(rng: Rng, n: int) -> tuple[Array, Array]:
     x = rng.normal(size=(n, 5))
     return x, x[:, 2].copy()
@@ -200,7 +200,7 @@ def larger(rng: Rng, n: int) -> tuple[Array, Array]:
     return x, np.maximum(x[:, 0], x[:, 1])
 
 
-@kind("an absolute value", 5000)
+@kind("an absolute value", 2500)
 def absolute(rng: Rng, n: int) -> tuple[Array, Array]:
     x = rng.normal(size=(n, 4))
     return x, np.abs(x[:, 0]) + 0.1 * rng.normal(size=n)
@@ -227,7 +227,7 @@ def counts(rng: Rng, n: int) -> tuple[Array, Array]:
     return x, rng.poisson(np.exp(0.5 * x[:, 0])).astype(float)
 
 
-@kind("counts that are mostly zero", 2000)
+@kind("counts that are mostly zero", 1000)
 def zeros(rng: Rng, n: int) -> tuple[Array, Array]:
     x = rng.normal(size=(n, 4))
     return x, rng.poisson(0.05 * np.exp(0.5 * x[:, 0])).astype(float)
@@ -251,7 +251,7 @@ def amounts(rng: Rng, n: int) -> tuple[Array, Array]:
     return x, np.exp(2 * x[:, 0] + 0.5 * rng.normal(size=n))
 
 
-@kind("ratings from 1 to 5", 800)
+@kind("ratings from 1 to 5", 400)
 def ratings(rng: Rng, n: int) -> tuple[Array, Array]:
     x = rng.normal(size=(n, 4))
     return x, np.clip(np.round(3 + x[:, 0] + 0.5 * x[:, 1] + 0.7 * rng.normal(size=n)), 1, 5)
@@ -420,7 +420,7 @@ def wide_noise(rng: Rng, n: int) -> tuple[Array, Array]:
     return rng.normal(size=(n, 100)), rng.normal(size=n)
 
 
-@kind("a faint line", 1000)
+@kind("a faint line", 500)
 def faint(rng: Rng, n: int) -> tuple[Array, Array]:
     x = rng.normal(size=(n, 5))
     return x, 0.15 * x[:, 0] + rng.normal(size=n)
