@@ -231,7 +231,11 @@ class Checkpoint:
             return None
         draft = load(self.path)
         card = vars(draft).get("card_") or {}
-        if card.get("belongs") != self.belongs:
+        if "belongs" not in card:
+            raise ValueError(
+                f"{self.path} must be new or a checkpoint of polyladder; it is a model. Choose another name."
+            )
+        if card["belongs"] != self.belongs:
             return None
         draft.card_ = None
         return draft, Sweeping(draft.members_, torch.tensor(card["alpha"], dtype=torch.float64), int(card["done"]))
