@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,3 +18,24 @@ def place_words(label: str, path: Path, replaced: bool) -> str:
     """Where something is, how large, and whether it took another file's place."""
     size = path.stat().st_size / 1024
     return f"{label} {path} ({size:.0f} kB{', replaced the file that was there' if replaced else ''})."
+
+
+def write_whole() -> None:
+    """Let standard output take all that it is given, or fail.
+
+    Without a buffer (PYTHONUNBUFFERED, python -u) a file on a full disk takes a part, and Python says nothing of it. A
+    buffer goes on until everything is written or the system refuses.
+    """
+    shown = sys.stdout
+    if isinstance(shown, io.TextIOWrapper) and isinstance(shown.buffer, io.RawIOBase):
+        raw, encoding, errors = shown.buffer, shown.encoding, shown.errors
+        shown.detach()  # or it would close the file when it is forgotten
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=True)
+
+
+def drop_unwritten() -> None:
+    """Let what standard output could not write go nowhere, or Python tries once more at its end and complains."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
