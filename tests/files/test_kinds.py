@@ -9,7 +9,7 @@ import pytest
 from polyladder import encrypt, to_onnx, to_source
 from polyladder.cli.demo import friedman
 from polyladder.cli.fit import write_metrics
-from polyladder.convert.encrypted.bundle import pack
+from polyladder.convert.encrypted.bundle import Bundle, Ids, pack
 from polyladder.experiments.pages.page import html_page
 from polyladder.files import kinds
 from polyladder.files.kinds import Kind
@@ -38,8 +38,7 @@ def written_metrics(path: Path) -> None:
 
 
 def written_bundle(kind: str) -> Callable[[Path], object]:
-    recipe = encrypt(LADDER, ranges=[(-1.0, 1.0)] * 2).recipe
-    return lambda path: path.write_bytes(pack(kind, recipe.parameters, {"part": b"1"}))
+    return lambda path: path.write_bytes(pack(kind, Bundle(Ids("m", "r", "k"), {"part": b"1"})))
 
 
 WRITERS: dict[str, tuple[Kind, Callable[[Path], object]]] = {

@@ -2,10 +2,8 @@
 
 import copy
 import json
-import resource
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ from safetensors.torch import save_file
 from polyladder import load
 from polyladder.estimators.registry import CLASSES, OLD_NAMES
 from polyladder.polynomial.store import digest, open_tensors
-from tests.fuzz import fuzz
+from tests.fuzz import fuzz, limited_memory
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 KNOWN = json.loads((FIXTURES / "predictions_0_1.json").read_text(encoding="utf-8"))
@@ -99,18 +97,6 @@ def attempt(path: Path, act: Callable[[], Any], *refusals: type[Exception]) -> t
         if "allocate" in f"{error} {error.__cause__}":  # which is how torch says it, in an error that may be anything
             raise MemoryError from error
         return None, error
-
-
-@contextmanager
-def limited_memory(extra: int) -> Iterator[None]:
-    """No more than this many bytes beyond what the process has now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 @fuzz
