@@ -101,7 +101,7 @@ def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
         share = float(tolerance.removesuffix("%")) / (100 if tolerance.endswith("%") else 1)
     except ValueError as error:
         raise ValueError(f"--tolerance must be a share such as 1% or 0.01; got {tolerance!r}.") from error
-    found = formula(estimator, tolerance=share, digits=4)
+    found = formula(estimator, tolerance=share)
     if as_json:
         latex = found.latex() if isinstance(found, FittedFormula) else ""
         typer.echo(json.dumps({"text": str(found), "latex": latex, "errors": list(found.errors)}))

@@ -70,6 +70,7 @@ def export(
       polyladder export houses.ladder --to sql --table houses --key id -o houses.sql
       polyladder export houses.ladder --to onnx --numbers float32
     """
+    from polyladder.convert.printed import rounded_up
     from polyladder.export.source import ENDINGS
     from polyladder.polynomial.store import load
 
@@ -83,7 +84,7 @@ def export(
     for label, each, old in zip(("Export:", "Header:"), outputs, replaced, strict=False):
         typer.echo(place_words(label, each.path, old))
     if source is not None and source.bound is not None:
-        typer.echo(f"Proven largest error of each answer: {', '.join(f'{b:.3g}' for b in source.bound)}.")
+        typer.echo(f"Proven largest error of each answer: {', '.join(map(rounded_up, source.bound))}.")
 
 
 OPTIONS = {"c": ("numbers", "name"), "sql": ("table", "key"), "javascript": ("name",), "numpy": (), "excel": ()}
