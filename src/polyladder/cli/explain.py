@@ -191,14 +191,15 @@ def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> No
     if found.strengths.note:
         say()
         say(found.strengths.note)
-    width = max(len(name) for name, _ in features + pairs)
+    width = max((len(name) for name, _ in features + pairs), default=0)
+    largest = max((value for _, value in features + pairs), default=0.0) or 1.0
     for title, named in (("Strongest features", features), ("Strongest interactions", pairs)):
         if named:
             say()
             say(f"{title}: change per standard deviation, over {found.strengths.over}", "bold")
             for name, value in named:
                 # One scale for both, so that an interaction that is next to nothing looks like it.
-                say(f"  {name:<{width}}  {value:9.4g}  {'█' * round(BAR * value / (features[0][1] or 1.0))}")
+                say(f"  {name:<{width}}  {value:9.4g}  {'█' * round(BAR * value / largest)}")
     if found.curve:
         show_curve(say, found.curve, written.get(found.curve.column))
 

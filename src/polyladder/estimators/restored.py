@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from polyladder.estimators.registry import find_class
+from polyladder.estimators.restored_records import unfit_record
 from polyladder.estimators.table_estimator import ClassPrediction, TableEstimator
 from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -42,6 +43,8 @@ def check_restored(estimator: Any) -> None:
         check_support(estimator)
     if family == "BayesianLPNN":
         check_posterior(estimator.posterior_, inputs, outputs)
+    unfit = unfit_record(estimator)
+    require(unfit is None, f"{unfit} is not what it should be")
 
 
 def require(good: bool, reason: str) -> None:
@@ -56,6 +59,11 @@ def check_shape(name: str, value: Any, shape: tuple[int, ...], whole: bool = Fal
     kind = value.dtype.kind if isinstance(value, np.ndarray) else "f" if value.dtype == torch.float64 else "other"
     fits = tuple(value.shape) == shape and kind == ("i" if whole else "f")
     require(fits, f"{name} must have shape {shape}; it has {tuple(value.shape)}, {value.dtype}")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Refuse what is no number from 0 on."""
+    require(type(value) in (int, float) and 0 <= value < np.inf, f"{name} is no number from 0 on")
 
 
 def check_parameters(estimator: BaseEstimator) -> None:
@@ -105,6 +113,7 @@ def check_table_features(features: Features) -> int:
     require(kept.tolist() == [numeric[i] for i in varying], "kept_ are not the columns that vary")
     for name in ("low_", "high_"):
         check_shape(name, vars(features)[name], (len(numeric),))
+    check_share("the margin of features_", features.margin)
     check_ramps(features.ramps_, len(varying))
     kinds = {
         "imputer_": (type(None), find_class("sklearn.SimpleImputer")),
@@ -167,6 +176,7 @@ def check_numbers(target: Any) -> int:
         require(isinstance(value, Tensor), f"{name} is no tensor")
         check_shape(name, value, (outputs,))
     require(type(target.flat) is bool and (outputs == 1 or not target.flat), "target_ has another shape")
+    check_share("the margin of target_", target.margin)
     return outputs
 
 
