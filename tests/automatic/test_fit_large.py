@@ -61,7 +61,7 @@ def test_an_interrupted_fit_goes_on_and_ends_in_the_same_model(folder, tmp_path)
 
     def stop_after_the_first_sweep(sentence):
         said.append(sentence)
-        if sentence.startswith("1 sweeps"):
+        if sentence.startswith("1 sweep over"):
             raise KeyboardInterrupt
 
     place = tmp_path / "m.part"

@@ -166,12 +166,13 @@ def written_columns(estimator: Any) -> dict[str, Any]:
 def given_rows(estimator: Any, data: str, least: int = 2) -> Any:
     """Rows of a file, as the estimator takes them."""
     from polyladder.automatic.model_rows import file_columns, model_rows
+    from polyladder.tables.number_style import counted
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
     columns, frame = file_columns(file, estimator), file.whole()
     if len(frame) < least:
-        raise ValueError(f"{file.label} must hold at least {least} rows; got {len(frame)}.")
+        raise ValueError(f"{file.label} must hold at least {counted(least, 'row')}; got {len(frame)}.")
     return model_rows(frame, columns, file, estimator)
 
 
@@ -182,8 +183,10 @@ def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> No
     def say(words: str = "", style: str = "") -> None:
         console.print(Text(words, style))
 
-    rows = f", fitted to {found.rows:,} rows" if found.rows else ""
-    say(f"{found.target}: a polynomial of order {found.order} in {found.inputs} inputs{rows}.", "bold")
+    from polyladder.tables.number_style import counted
+
+    rows = f", fitted to {counted(found.rows, 'row')}" if found.rows else ""
+    say(f"{found.target}: a polynomial of order {found.order} in {counted(found.inputs, 'input')}{rows}.", "bold")
     for formula in found.formulas:
         show_formula(say, formula)
     features = [(found.names[i], value) for i, value in found.strengths.columns[:FEATURES]]
@@ -211,7 +214,9 @@ def show_formula(say: Callable[..., None], formula: Formula) -> None:
     error = "" if formula.error is None else f"; without the others it is off by {formula.error:.3g}"
     units = "in the columns' own units" if formula.own_units else "in scaled inputs"
     among = f", the strongest among {formula.searched}" if formula.searched else ""
-    say(f"  {len(formula.terms)} of {formula.total:,} terms, {units}{among}{error}.")
+    from polyladder.tables.number_style import counted
+
+    say(f"  {len(formula.terms)} of {counted(formula.total, 'term')}, {units}{among}{error}.")
 
 
 def show_curve(say: Callable[..., None], line: Curve, written: Any) -> None:

@@ -57,6 +57,7 @@ def predict(
       cat new.csv | polyladder predict houses.ladder -
     """
     from polyladder.automatic.model_rows import load_estimator
+    from polyladder.tables.number_style import counted
     from polyladder.tables.table_file import open_table
 
     outputs = [] if output is None else [Output("--output", output, TABLE)]
@@ -73,7 +74,7 @@ def predict(
         print(f"polyladder: note: {sentence}", file=sys.stderr)
     if output is not None and not quiet:
         said = ", which replaced the file that was there" if replaced else ""
-        print(f"{count:,} predictions in {output}{said}.", file=sys.stderr)
+        print(f"{counted(count, 'prediction')} in {output}{said}.", file=sys.stderr)
 
 
 @dataclass(frozen=True)

@@ -64,5 +64,5 @@ def judged_rows(estimator: Any, data: str) -> tuple[Any, Any]:
         print(f"{lacking:,} {'row has' if lacking == 1 else 'rows have'} no {name}: left out.", file=sys.stderr)
         frame, target = frame.filter(target.is_not_null()), target.drop_nulls()
     if not len(frame):
-        raise ValueError(f"{file.label} must hold a row with a {name}; there is none.")
+        raise ValueError(f"{file.label} must hold a row with a value of {name}; there is none.")
     return model_rows(frame, columns, file, estimator), target.to_numpy()

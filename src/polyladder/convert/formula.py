@@ -13,6 +13,7 @@ from polyladder.analysis.coefficients import coefficients
 from polyladder.convert.printed import rounded_up
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.names import input_names
+from polyladder.tables.number_style import counted
 
 ROUNDED = 2.0**-53
 """The largest relative error of one operation."""
@@ -40,7 +41,8 @@ class Formula:
     def __str__(self) -> str:
         several = len(self.expressions) > 1
         return "\n".join(
-            f"y{j if several else ''} = {expression}\n    {terms} terms, within {rounded_up(error, 2)} on [-1, 1]^d"
+            f"y{j if several else ''} = {expression}\n"
+            f"    {counted(terms, 'term')}, within {rounded_up(error, 2)} on [-1, 1]^d"
             for j, (expression, error, terms) in enumerate(
                 zip(self.expressions, self.errors, self.n_terms, strict=True), start=1
             )

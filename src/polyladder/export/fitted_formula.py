@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyladder.convert.printed import rounded_up, shortest
+from polyladder.tables.number_style import counted
 
 SPECIAL = {"\\": r"\textbackslash ", "^": r"\^{}", "~": r"\~{}"} | {c: f"\\{c}" for c in "#$%&_{}"}
 """Characters that LaTeX would take for something else."""
@@ -76,7 +77,7 @@ class FittedFormula:
             words = " ".join(term_words(value, powers, self.inputs) for value, powers in terms) or "0"
             lines += [f"{output} = {words.removeprefix('+ ')}"]
             within = f"proven to be within {rounded_up(error)} in the training range"
-            lines += [f"    {len(terms)} of {self.total:,} terms, {within}"]
+            lines += [f"    {len(terms)} of {counted(self.total, 'term')}, {within}"]
         used = sorted({i for terms in self.terms for _, powers in terms for i, _ in powers})
         lines += [f"where {self.inputs[i]}" for i in used if self.inputs[i].column or self.inputs[i].definition]
         return "\n".join([*lines, self.note] if self.note else lines)

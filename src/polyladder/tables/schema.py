@@ -84,7 +84,7 @@ def rule(label: str, name: str, entry: Any) -> Rule:
     for key in given:
         if key not in ("kind", *allowed):
             said = f"only have {', '.join(allowed)} beside its kind" if allowed else "have nothing beside its kind"
-            raise ValueError(f"Column {name!r} of {label}, a {kind}, must {said}; got {key!r}.")
+            raise ValueError(f"Column {name!r} of {label}, of kind {kind}, must {said}; got {key!r}.")
     style: dict[str, Any] = {key: given[key] for key in STYLE if key in given}
     for key, value in style.items():
         if not isinstance(value, bool if key == "brackets" else str):
