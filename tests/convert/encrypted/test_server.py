@@ -118,6 +118,7 @@ def test_foreign_parameters_and_damage_are_refused():
         small.score(keys.public, sent[: len(sent) // 2])
 
 
+@pytest.mark.slow
 def test_what_does_not_belong_together_is_refused_at_every_step():
     """Four times the same ring: another model, another range of the same model, and another pair of keys."""
     p, q = random_ladder(d=2, hidden=(2,), m=1, seed=0), random_ladder(d=2, hidden=(2,), m=1, seed=1)
