@@ -7,11 +7,13 @@ import polars as pl
 import pytest
 
 from polyladder import LPNNRegressor, load
-from polyladder.automatic.fit_large import Keyed, collected, fit_large_table
+from polyladder.automatic.fit_large import Checkpoint, Keyed, collected, fit_large_table
+from polyladder.polynomial.store import save
 from polyladder.tables.columns import ColumnKind
 from polyladder.tables.file_parts import FileParts, bytes_in_memory, sampled_file, table_files
 from polyladder.tables.partitions import Coded, LocalPartitions
 from tests.cli.tables import run, sentence
+from tests.ladders import random_ladder
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def test_an_interrupted_fit_goes_on_and_ends_in_the_same_model(folder, tmp_path)
 
     def stop_after_the_first_sweep(sentence):
         said.append(sentence)
-        if sentence.startswith("1 sweeps"):
+        if sentence.startswith("1 sweep over"):
             raise KeyboardInterrupt
 
     place = tmp_path / "m.part"
@@ -71,6 +73,17 @@ def test_an_interrupted_fit_goes_on_and_ends_in_the_same_model(folder, tmp_path)
     assert not place.exists()
     rows = pl.read_parquet(folder / "0.parquet").select("a", "b", "c")
     np.testing.assert_allclose(resumed.predict(rows), whole.predict(rows), rtol=1e-9, atol=1e-9)
+
+
+def test_a_file_that_is_no_checkpoint_is_refused(tmp_path):
+    place = tmp_path / "m.part"
+    save(random_ladder(), place)
+    with pytest.raises(ValueError, match="must be new or a checkpoint of polyladder; it is a model"):
+        Checkpoint(place, "these rows").read()
+    place.write_text("mine")
+    with pytest.raises(ValueError, match=r"m\.part cannot be read as a polyladder file"):
+        Checkpoint(place, "these rows").read()
+    assert place.read_text() == "mine"
 
 
 @pytest.mark.slow

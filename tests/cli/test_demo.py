@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -6,8 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from polyladder import load
-from polyladder.cli.demo import ROWS, write_friedman
+from polyladder.cli.demo import ROWS, friedman
 from polyladder.cli.main import commands
+from tests.cli.tables import run, sentence
 
 pytestmark = pytest.mark.slow
 
@@ -25,11 +27,14 @@ def test_demo_ends_with_a_model_and_a_report(tmp_path: Path, monkeypatch: pytest
     assert model.n_features_in_ == 10
     rmse = {score["model"]: score["rmse"] for score in model.card_["scores"]}
     assert rmse["ladder"] < rmse["linear"] < rmse["mean"]
+    shown = result.stdout.splitlines()
+    at = shown.index("prediction,lower,upper")
+    assert len(shown[at + 1].split(",")) == 3
+    assert {path.name for path in tmp_path.iterdir()} == {"friedman.csv", "friedman.ladder", "friedman.html"}
 
 
-def test_the_table_is_friedmans_function_with_noise(tmp_path: Path) -> None:
-    write_friedman(tmp_path / "f.csv")
-    table = pl.read_csv(tmp_path / "f.csv")
+def test_the_table_is_friedmans_function_with_noise() -> None:
+    table = pl.read_csv(friedman())
     assert table.columns == [*(f"x{i}" for i in range(10)), "y"]
     x = table.to_numpy()
     assert x.shape == (ROWS, 11)
@@ -37,3 +42,18 @@ def test_the_table_is_friedmans_function_with_noise(tmp_path: Path) -> None:
     noise = x[:, 10] - truth
     assert abs(noise.mean()) < 4 / np.sqrt(ROWS)
     assert noise.std() == pytest.approx(1, abs=0.1)
+
+
+def test_only_its_own_files_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began: list[object] = []
+    monkeypatch.setattr("polyladder.cli.fit.fit", lambda *_, **__: began.append(1) or sys.exit(3))
+    table = tmp_path / "friedman.csv"
+    table.write_text("mine\n")
+    assert "friedman.csv exists" in sentence("demo", "--output", tmp_path)
+    assert table.read_text() == "mine\n"
+    run("demo", "--output", tmp_path, "--force", code=3)
+    assert table.read_bytes() == friedman()
+    run("demo", "--output", tmp_path, code=3)
+    (tmp_path / "friedman.html").write_text("mine")
+    assert "friedman.html is neither" in sentence("demo", "--output", tmp_path)
+    assert len(began) == 2

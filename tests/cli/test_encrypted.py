@@ -45,8 +45,20 @@ def test_mistakes_are_sentences(place: Path) -> None:
     fitted("numbers")[0].save("m.ladder")
     run("export", "m.ladder", "--to", "recipe")
     run("encrypted", "keys", "m.recipe")
+    before = (place / "secret.key").read_bytes()
+    assert "secret.key exists" in sentence("encrypted", "keys", "m.recipe")
+    assert "public.key exists" in sentence("encrypted", "keys", "m.recipe", "--secret", "other.key")
+    assert (place / "secret.key").read_bytes() == before
+    assert not (place / "other.key").exists()
     (place / "other.csv").write_text("a,b\n1,2\n")
     said = sentence("encrypted", "encrypt", "m.recipe", "secret.key", "other.csv")
     assert "it lacks 'flat (m)', 'often zero', 'signed \"s\"'" in said
-    said = sentence("encrypted", "encrypt", "m.recipe", "public.key", "other.csv")
-    assert "lacks" in said or "secret key" in said
+    fitted("numbers")[1][:5].to_csv("rows.csv", index=False)
+    said = sentence("encrypted", "encrypt", "m.recipe", "public.key", "rows.csv")
+    assert said == "The file must hold a secret key; it holds a public key."
+    run("encrypted", "encrypt", "m.recipe", "secret.key", "rows.csv")
+    fitted("two outputs")[0].save("n.ladder")
+    said = sentence("encrypted", "score", "n.ladder", "public.key", "rows.encrypted")
+    assert said.startswith("The rows must belong to model ")
+    said = sentence("encrypted", "decrypt", "m.recipe", "secret.key", "rows.encrypted")
+    assert said == "The file must hold encrypted scores; it holds encrypted rows."

@@ -1,12 +1,17 @@
+import io
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from polyladder import __version__
+from polyladder import LPNNRegressor, __version__
 from polyladder.cli.main import COMMANDS, app, commands
+from tests.cli.tables import small_table, write
 
 
 def test_a_mistake_is_one_sentence_on_stderr(
@@ -76,3 +81,31 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     writer.stdout.close()
     assert writer.stderr.read() == b""
     assert writer.wait() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", ["predict m.ladder t.csv", "columns t.csv --json", "certify m.ladder t.csv", "equation --markdown"]
+)
+def test_a_full_disk_is_noticed_without_a_buffer(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As under PYTHONUNBUFFERED=1: what is written goes straight to the file, which takes no more than its limit."""
+    monkeypatch.chdir(tmp_path)
+    table = small_table()
+    write(Path("t.csv"), table)
+    X, y = np.array([table["a"], table["b"]], dtype=float).T, np.array(table["y"], dtype=float)
+    model = LPNNRegressor(order=2, width=2, n_estimators=1, random_state=0)
+    model.fit(pd.DataFrame(X, columns=["a", "b"]), y).save("m.ladder")
+    monkeypatch.setattr(sys, "argv", ["polyladder", *words.split()])
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with open("out", "wb", buffering=0) as file:
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(file, write_through=True))  # type: ignore[type-var]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, unlimited[1]))
+        try:
+            with pytest.raises(SystemExit) as stop:
+                app()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+    assert stop.value.code == 1
+    assert "File too large" in capsys.readouterr().err

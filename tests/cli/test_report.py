@@ -60,6 +60,6 @@ def test_a_file_without_rows_or_targets_is_refused(tmp_path: Path) -> None:
         "must hold rows under its header; there are none."
     )
     gone = write(tmp_path / "g.csv", {"a": ["1", "2"], "b": ["1", "2"], "y": ["", ""]})
-    with pytest.raises(ValueError, match="must hold a row with a y; there is none"):
+    with pytest.raises(ValueError, match="must hold a row with a value of y; there is none"):
         judged_rows(model, str(gone))
     assert not (tmp_path / "p.html").exists()

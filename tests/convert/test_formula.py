@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import re
 import sys
+from fractions import Fraction
 
 import pytest
 import sympy
@@ -12,6 +14,7 @@ from polyladder import to_sympy
 from polyladder.convert.formula import formula
 from tests.ladders import random_ladder, rows
 from tests.oracles.expansion import expand, monomials
+from tests.oracles.ladder import evaluate
 
 
 def by_exponents(expression: sympy.Expr, names: list[str]) -> dict[tuple[int, ...], float]:
@@ -46,7 +49,7 @@ def test_one_output_is_one_expression() -> None:
 
 def test_nothing_lost_by_default() -> None:
     whole = formula(random_ladder(2, (3, 2), 2))
-    assert whole.errors == (0.0, 0.0)
+    assert all(0 < error < 1e-12 for error in whole.errors)
     assert whole.n_terms == (10, 10)
 
 
@@ -116,12 +119,24 @@ def test_float32_is_multiplied_out_in_float64() -> None:
 def test_reads_well() -> None:
     p = random_ladder(2, (2,), 2).map(torch.ones_like)
     # (x0 + x1 + 1) (x0 + x1 + 1) twice, plus 1.
-    assert str(formula(p, digits=2)).splitlines() == [
-        "y1 = 2.0*x0**2 + 4.0*x0*x1 + 4.0*x0 + 2.0*x1**2 + 4.0*x1 + 3.0",
-        "    6 terms, within 0 on [-1, 1]^d",
-        "y2 = 2.0*x0**2 + 4.0*x0*x1 + 4.0*x0 + 2.0*x1**2 + 4.0*x1 + 3.0",
-        "    6 terms, within 0 on [-1, 1]^d",
-    ]
+    first, bound, second, _ = str(formula(p, digits=2)).splitlines()
+    assert first == "y1 = 2.0*x0**2 + 4.0*x0*x1 + 4.0*x0 + 2.0*x1**2 + 4.0*x1 + 3.0"
+    assert second == "y2 = 2.0*x0**2 + 4.0*x0*x1 + 4.0*x0 + 2.0*x1**2 + 4.0*x1 + 3.0"
+    assert re.fullmatch(r"    6 terms, within \d\.\de-13 on \[-1, 1\]\^d", bound)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_printed_text_is_within_the_printed_error(seed: int) -> None:
+    """Both read as fractions, and the ladder computed in fractions, at the corners of the box."""
+    p = random_ladder(2, (3, 2), 1, seed=seed)
+    p = type(p)(W=p.W, b=p.b, V=p.V, c=p.c, readout=p.readout, offset=p.offset + 1e7 * seed)
+    for digits, prune in ((None, None), (5, 0.01)):
+        line, stated = str(formula(p, digits=digits, prune=prune)).splitlines()
+        error = Fraction(stated.split("within ")[1].split(" ")[0])
+        text = re.sub(r"\d+\.\d+(e[-+]\d+)?", lambda m: f"Fraction('{m[0]}')", line.removeprefix("y = "))
+        for x in itertools.product((-1, 1), repeat=2):
+            shown = eval(text, {"Fraction": Fraction, "x0": Fraction(x[0]), "x1": Fraction(x[1])})
+            assert abs(shown - evaluate(p, list(x))[0]) <= error
 
 
 def test_refuses_bad_arguments() -> None:

@@ -54,7 +54,7 @@ def test_what_a_fit_made_fits_together(kind: Any, options: dict[str, Any]) -> No
         ({"n_features_in_": 3.0}, "n_features_in_ is wrong"),
         ({"feature_names_in_": np.array(["a"])}, "feature_names_in_ does not name each column"),
         ({"width": [1, object()]}, "parameter width is no plain value"),
-        ({"polynomial_": "ladder"}, "polynomial_ is a str"),
+        ({"polynomial_": "ladder"}, "polynomial_ is of type str"),
         ({"polynomial_": ladders.random_ladder(4, (3,), 1)}, "polynomial_ maps 4 to 1, not 3 to 1"),
         ({"members_": ladders.random_ladder(3, (3,), 1)}, "members_ maps 3 to 1, not 3 to 1"),
         ({"support_": None}, "support_ is none"),
@@ -74,14 +74,14 @@ def test_what_does_not_is_refused(change: dict[str, Any], sentence: str) -> None
 
 
 def test_only_estimators_are_restored() -> None:
-    with pytest.raises(ValueError, match="it holds a dict, not an estimator"):
+    with pytest.raises(ValueError, match="it holds dict, not an estimator"):
         check_restored({})
 
 
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ([1.0, 2.0], "it is a list"),
+        ([1.0, 2.0], "it is of type list"),
         (np.zeros(3), r"it must have shape \(2,\); it has \(3,\), float64"),
         (np.zeros(2, dtype=int), "int64"),
         (torch.zeros(2), "torch.float32"),

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from polyladder import LPNNRegressor, formula, to_sympy
+from polyladder.export.formula_inputs import mapping
 from polyladder.export.read import exported
 from tests.export.estimators import case, fitted
 from tests.ladders import random_ladder
@@ -14,10 +15,8 @@ NAMES = [*NUMBERS, "two classes", "three classes"]
 def values(found, model, rows):
     """The formula at rows, term by term, from the transformed features."""
     z = model.inputs(rows).numpy()
-    from polyladder.export.formula_terms import span
-
     description = exported(model)
-    t = np.stack([(z[:, i] - m) / h for i, (m, h) in enumerate(map(span, description.features))], 1)
+    t = np.stack([(z[:, i] - m) / h for i, (m, h) in enumerate(map(mapping, description.features))], 1)
     assert np.abs(t).max() <= 1 + 1e-9
     return np.stack(
         [sum(c * np.prod([t[:, i] ** e for i, e in powers], 0) for c, powers in terms) for terms in found.terms], 1

@@ -50,6 +50,23 @@ def test_any_exception_leaves_the_old_file(error: type[BaseException], tmp_path:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_new_file_replaces_nothing_even_if_it_came_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    write_atomically(b"first", path, new=True)
+    with pytest.raises(OSError, match="secret cannot be written: File exists"):
+        write_atomically(b"second", path, new=True)
+    other = tmp_path / "other"
+
+    def too_late() -> None:
+        with replacing(other, new=True) as file:
+            file.write(b"mine")
+            other.write_bytes(b"theirs")
+
+    with pytest.raises(OSError, match="other cannot be written: File exists"):
+        too_late()
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"secret": b"first", "other": b"theirs"}
+
+
 def test_a_link_stays_and_its_target_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     target, link = tmp_path / "elsewhere" / "file", tmp_path / "link"

@@ -32,8 +32,11 @@ OPTIONS = {
         "--solver",
         "--output",
         "--json",
+        "--metrics",
+        "--report",
     ],
     "predict": ["--output", "-o", "--interval", "--no-clobber", "--quiet"],
+    "export": ["--to", "c", "sql", "excel", "numpy", "recipe", "--output", "-o", "--no-clobber"],
     "explain": ["--feature", "-f", "--terms", "--json"],
     "report": ["--output", "--no-clobber"],
     "equation": ["--markdown"],
@@ -55,7 +58,9 @@ DAMAGE = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 30), st.binary(max_s
 def command_lines(draw: st.DrawFn) -> list[str]:
     """A command, and options and words in any order; most have something that the command can use."""
     command = draw(st.sampled_from(sorted(OPTIONS)))
-    first = {"fit": ["t.csv", "-t", "y"], "predict": ["m.ladder", "t.csv"], "explain": ["m.ladder"]}.get(command, [])
+    first = {"fit": ["t.csv", "-t", "y"], "predict": ["m.ladder", "t.csv"], "explain": ["m.ladder"]}.get(
+        command, ["m.ladder", "--to"] if command == "export" else []
+    )
     rest = draw(st.lists(st.one_of(st.sampled_from(OPTIONS[command]), WORDS), max_size=5))
     return [command, *(first if draw(st.booleans()) else []), *rest]
 
@@ -110,4 +115,7 @@ def test_any_words_and_files_end_in_a_sentence(
             assert last.startswith("polyladder: "), said
             # A command that fails has written nothing and changed nothing.
             assert {name: Path(name).read_bytes() for name in before} == before
+        # Without --force only a model is replaced, by a model.
+        changed = {name for name in before if Path(name).read_bytes() != before[name]}
+        assert changed <= ({"m.ladder", "c.ladder"} if arguments[0] == "fit" else set()), arguments
         assert not [name for name in os.listdir() if name.startswith(".")]

@@ -2,11 +2,10 @@
 
 import copy
 import json
-import resource
+import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
-from polyladder import load
+from polyladder import LPNNRegressor, load
+from polyladder.automatic.card import make_card
 from polyladder.estimators.registry import CLASSES, OLD_NAMES
+from polyladder.explain.explanation import explain
+from polyladder.explain.fitted import read_model
 from polyladder.polynomial.store import digest, open_tensors
-from tests.fuzz import fuzz
+from polyladder.report.payload import card_json
+from polyladder.tables.sparse_features import SparseFeatures
+from tests.fuzz import fuzz, limited_memory
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 KNOWN = json.loads((FIXTURES / "predictions_0_1.json").read_text(encoding="utf-8"))
+TODAY = "today"
+NAMES = [*sorted(KNOWN), TODAY]
 TAGS = ("float", "scalar", "tuple", "dict", "dtype", "scalar type", "random state", "tensor", "array", "text", "module")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")]
@@ -63,15 +69,39 @@ replacements = st.one_of(plain, nodes, st.lists(plain, max_size=3), st.dictionar
 
 
 def rows_of(name: str) -> Any:
+    if name == TODAY:
+        return small_frame()[:5]
     known = KNOWN[name]
     return pl.DataFrame(known["columns"]) if "columns" in known else np.array(known["rows"])
 
 
+def small_frame() -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    return pl.DataFrame({"a": rng.normal(size=40), "t": rng.choice(["x", "y"], 40)})
+
+
+@cache
+def file_of(name: str) -> bytes:
+    """A stored file of the first version, or one as they are written today, with a card."""
+    if name != TODAY:
+        return (FIXTURES / f"{name}.ladder").read_bytes()
+    frame = small_frame()
+    model = LPNNRegressor(order=2, width=2, n_estimators=1, random_state=0).fit(frame, frame["a"].to_numpy() ** 2)
+    scores: Any = [{"model": "ladder", "seconds": 0.1, "rmse": 0.2, "r2": 0.9}]
+    held: Any = {"observed": [1.0, 2.0, 3.0], "predicted": [1.5, 2.5, 3.5]}
+    model.card_ = make_card(model, frame, scores=scores, held_out=held, selection={"sentence": "By hand."})
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "m.ladder")
+        return (Path(folder) / "m.ladder").read_bytes()
+
+
 @pytest.fixture(scope="module", autouse=True)
-def _imported() -> None:
+def _imported(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What loading and predicting import must not count as memory that a file takes."""
-    for name in KNOWN:
-        load(FIXTURES / f"{name}.ladder").predict(rows_of(name))
+    for name in NAMES:
+        path = tmp_path_factory.getbasetemp() / "whole.ladder"
+        path.write_bytes(file_of(name))
+        use(path, rows_of(name))
 
 
 def use(path: Path, X: Any) -> None:
@@ -88,6 +118,10 @@ def use(path: Path, X: Any) -> None:
             found, error = attempt(path, partial(getattr(model, method), X))
             # Gaps are refused where the damaged file does not say any more that they are to be filled.
             assert str(error) if error is not None else len(found) == len(X)
+    # What a card says is read by whoever explains or draws the model.
+    if not isinstance(model.features_, SparseFeatures):
+        attempt(path, lambda: json.dumps(card_json(read_model(model))))
+        attempt(path, lambda: explain(model))
 
 
 def attempt(path: Path, act: Callable[[], Any], *refusals: type[Exception]) -> tuple[Any, Exception | None]:
@@ -101,22 +135,10 @@ def attempt(path: Path, act: Callable[[], Any], *refusals: type[Exception]) -> t
         return None, error
 
 
-@contextmanager
-def limited_memory(extra: int) -> Iterator[None]:
-    """No more than this many bytes beyond what the process has now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + extra, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
 @fuzz
-@given(st.sampled_from(sorted(KNOWN)), st.data())
+@given(st.sampled_from(NAMES), st.data())
 def test_damaged_bytes(tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject) -> None:
-    content = bytearray((FIXTURES / f"{name}.ladder").read_bytes())
+    content = bytearray(file_of(name))
     for _ in range(data.draw(st.integers(1, 3))):
         # Most of the danger is in the first bytes: the length of the header, and its beginning.
         at = min(data.draw(st.integers(0, 20) | st.integers(0, 30_000)), len(content) - 1)
@@ -186,11 +208,15 @@ def damage(header: dict[str, Any], tensors: dict[str, torch.Tensor], data: st.Da
 
 
 @fuzz
-@given(st.sampled_from(sorted(KNOWN)), st.data())
+@given(st.sampled_from(NAMES), st.data())
 def test_damaged_structure_with_a_checksum_that_fits(
     tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
 ) -> None:
-    metadata, tensors = open_tensors(FIXTURES / f"{name}.ladder")
+    path = tmp_path_factory.getbasetemp() / "structure.ladder"
+    path.write_bytes(file_of(name))
+    metadata, tensors = open_tensors(path)
+    # The tensors lie in the file until they are used, and the file is to be replaced.
+    tensors = {key: t.clone() for key, t in tensors.items()}
     header = json.loads(metadata["header"])
     for _ in range(data.draw(st.integers(1, 3))):
         if not isinstance(header.get("estimator"), dict):
@@ -198,7 +224,6 @@ def test_damaged_structure_with_a_checksum_that_fits(
         damage(header, tensors, data)
     metadata["header"] = json.dumps(header)
     metadata["sha256"] = digest(tensors, metadata["header"])
-    path = tmp_path_factory.getbasetemp() / "structure.ladder"
     save_file(tensors, path, metadata=metadata)
     use(path, rows_of(name))
 

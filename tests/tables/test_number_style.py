@@ -3,7 +3,15 @@
 import polars as pl
 import pytest
 
-from polyladder.tables.number_style import PLAIN, NumberStyle, find_style, number_words, read_numbers, write_number
+from polyladder.tables.number_style import (
+    PLAIN,
+    NumberStyle,
+    counted,
+    find_style,
+    number_words,
+    read_numbers,
+    write_number,
+)
 
 
 @pytest.mark.parametrize(
@@ -79,3 +87,8 @@ def test_numbers_for_people() -> None:
     assert number_words(-117812.3) == "-117,812"
     assert number_words(0.12345, signed=True) == "+0.123"
     assert number_words(2.5e-7) == "2.5e-07"
+
+
+def test_one_of_something_is_no_plural() -> None:
+    assert [counted(n, "row") for n in (0, 1, 2, 1234)] == ["0 rows", "1 row", "2 rows", "1,234 rows"]
+    assert counted(1, "process", "processes") == "1 process"

@@ -148,7 +148,7 @@ def residual_quantiles(held_out: HeldOut) -> dict[str, float]:
 
 def half_width(card: Mapping[str, Any], percent: float) -> float:
     """The half width of an interval of this level, or an error that says which levels there are."""
-    widths = card["residual_quantiles"]
+    widths = card.get("residual_quantiles", {})
     if f"{percent:g}" not in widths:
         levels = sorted(map(int, widths))
         said = f"a whole percentage from {levels[0]} to {levels[-1]}" if levels else "left out: no rows were held out"

@@ -23,6 +23,7 @@ from polyladder.estimators.partitioned import SAMPLE_ROWS, WHOLE_SWEEPS, Sweepin
 from polyladder.polynomial.store import load
 from polyladder.tables.features import count_inputs
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
+from polyladder.tables.number_style import counted
 from polyladder.tables.partitions import Coded, LocalPartitions, Part, row_keys
 from polyladder.tables.schema import read_schema
 from polyladder.tables.understand import column_lines
@@ -166,12 +167,12 @@ def fit_large_table(
         estimator_in[0] = draft
         if saved is not None:
             saved.write(draft, state)
-        say(f"{state.done} sweeps over all rows: training loss {draft.loss_curve_[-1]:.6g}.")
+        say(f"{counted(state.done, 'sweep')} over all rows: training loss {draft.loss_curve_[-1]:.6g}.")
 
     resumed = None if saved is None else saved.read()
     if resumed is not None:
         estimator_in[0] = resumed[0]
-        say(f"Going on from {checkpoint} after {resumed[1].done} sweeps over all rows.")
+        say(f"Going on from {checkpoint} after {counted(resumed[1].done, 'sweep')} over all rows.")
     fit_in_parts(estimator, Coded(rows, Keyed(share, 1.0, seed)), sweeps=sweeps, tell=tell, keep=kept, resumed=resumed)
     took = clock.monotonic() - began
     pace.say("predicting held-out rows")
@@ -186,7 +187,7 @@ def fit_large_table(
             scored.append((score, held))
     step("describing the model")
     fitted = count - len(unseen[1])
-    sentence = f"Order {estimator.order_}, by {sweeps} sweeps over all rows after others on a sample."
+    sentence = f"Order {estimator.order_}, by {counted(sweeps, 'sweep')} over all rows after others on a sample."
     words = nothing_selected(sentence) | {"held_out": len(unseen[1]), "fitted": fitted}
     estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     estimator.card_["rows"] = count
@@ -231,7 +232,11 @@ class Checkpoint:
             return None
         draft = load(self.path)
         card = vars(draft).get("card_") or {}
-        if card.get("belongs") != self.belongs:
+        if "belongs" not in card:
+            raise ValueError(
+                f"{self.path} must be new or a checkpoint of polyladder; it is a model. Choose another name."
+            )
+        if card["belongs"] != self.belongs:
             return None
         draft.card_ = None
         return draft, Sweeping(draft.members_, torch.tensor(card["alpha"], dtype=torch.float64), int(card["done"]))

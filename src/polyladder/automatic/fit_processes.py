@@ -19,6 +19,7 @@ from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
 from polyladder.models.processes import process_count, process_number
+from polyladder.tables.number_style import counted
 from polyladder.training.gradient.train import Adam, train
 
 
@@ -93,7 +94,8 @@ def fit_with_processes(
     estimator.support_rows(rows)
     took = clock.monotonic() - began
     score = judged("ladder", estimator, *unseen, took, table.task)
-    sentence = f"{epochs} epochs of gradient steps in {process_count()} processes; no settings were compared."
+    shared = counted(process_count(), "process", "processes")
+    sentence = f"{counted(epochs, 'epoch')} of gradient steps in {shared}; no settings were compared."
     words = nothing_selected(sentence) | {"held_out": len(unseen[1]), "fitted": len(y)}
     estimator.card_ = described(estimator, table, [score], words, list(table.sentences), seed)
     if checkpoint is not None and process_number() == 0:

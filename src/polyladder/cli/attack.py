@@ -7,6 +7,10 @@ from typing import Annotated
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber
+from polyladder.files.kinds import TABLE
+from polyladder.files.outputs import Output, check_outputs
+
 
 def attack(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
@@ -30,7 +34,8 @@ def attack(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
     ] = None,
-    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
+    force: Force = False,
+    no_clobber: NoClobber = False,
 ) -> None:
     """Find the row within a radius of each row where the model is most wrong, and prove how much worse it can get.
 
@@ -47,14 +52,13 @@ def attack(
 
     from polyladder.automatic.model_rows import load_estimator
     from polyladder.cli.certify import read_radius
-    from polyladder.cli.output import check_place
     from polyladder.cli.predict import opened
     from polyladder.cli.report import judged_rows
     from polyladder.estimators.targets import ClassTarget
     from polyladder.robustness.attack_table import attack_table
 
-    if output is not None:
-        check_place("--output", output, no_clobber)
+    outputs = [] if output is None else [Output("--output", output, TABLE)]
+    check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber)
     estimator = load_estimator(model)
     steps = read_radius(radius)
     X, y = judged_rows(estimator, rows)

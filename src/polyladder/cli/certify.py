@@ -7,6 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.files.kinds import PICTURE, TABLE
+from polyladder.files.outputs import Output, check_outputs
+
 
 def certify(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
@@ -29,7 +33,8 @@ def certify(
         Path | None,
         typer.Option(help="Draw certified and attacked error against the radius; ROWS must have the target."),
     ] = None,
-    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
+    force: Force = False,
+    no_clobber: NoClobber = False,
 ) -> None:
     """Prove the range of every row's prediction while its columns move within a radius.
 
@@ -43,12 +48,11 @@ def certify(
       polyladder certify houses.ladder houses.csv --plot robustness.png
     """
     from polyladder.automatic.model_rows import load_estimator
-    from polyladder.cli.output import check_place, place_words
     from polyladder.cli.predict import opened
 
-    for option, path in (("--output", output), ("--plot", plot)):
-        if path is not None:
-            check_place(option, path, no_clobber)
+    named = (("--output", output, TABLE), ("--plot", plot, PICTURE))
+    outputs = [Output(option, path, kind) for option, path, kind in named if path is not None]
+    replaced = check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber)
     estimator = load_estimator(model)
     steps = read_radius(radius)
     lines = certified_lines(estimator, rows, steps, budget) if plot is None or output is not None else None
@@ -57,7 +61,7 @@ def certify(
             sink.write(lines)
     if plot is not None:
         draw(estimator, rows, steps, plot)
-        typer.echo(place_words("Plot:", plot, replaced=False), err=True)
+        typer.echo(place_words("Plot:", plot, replaced[-1]), err=True)
 
 
 def read_radius(given: list[str] | None) -> float | dict[str, float]:

@@ -30,6 +30,7 @@ def columns(
       polyladder columns houses.csv
       polyladder columns houses.csv --toml > houses.toml
     """
+    from polyladder.tables.number_style import counted
     from polyladder.tables.schema import read_schema, schema_text
     from polyladder.tables.table_file import open_table
     from polyladder.tables.totals import without_totals
@@ -51,6 +52,6 @@ def columns(
     elif as_toml:
         typer.echo(schema_text(found), nl=False)
     else:
-        typer.echo(f"{file.label}: {len(frame):,} rows, {len(file.names):,} columns")
+        typer.echo(f"{file.label}: {counted(len(frame), 'row')}, {counted(len(file.names), 'column')}")
         for line in (*column_lines(found), *(c.note for c in found if c.note), *notes, *file.notes):
             typer.echo(line)

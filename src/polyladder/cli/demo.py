@@ -7,6 +7,11 @@ from typing import Annotated
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber
+from polyladder.files.kinds import MODEL, PAGE, TABLE
+from polyladder.files.outputs import Output, check_outputs
+from polyladder.files.replace_file import write_atomically
+
 ROWS = 1000
 SECONDS = 4.0
 """For choosing order, width and ridge."""
@@ -14,6 +19,8 @@ SECONDS = 4.0
 
 def demo(
     output: Annotated[Path, typer.Option(help="Folder for the table, the model and the report.")] = Path("demo"),
+    force: Force = False,
+    no_clobber: NoClobber = False,
 ) -> None:
     """Make a table, fit it, compare with other models, read the polynomial, predict, and write the page.
 
@@ -23,19 +30,27 @@ def demo(
     """
     from polyladder.cli.explain import explain
     from polyladder.cli.fit import Solver, fit
-    from polyladder.cli.predict import predict
+    from polyladder.cli.predict import Asked, prediction_lines
+    from polyladder.polynomial.store import load
+    from polyladder.tables.table_file import open_table
 
     output.mkdir(parents=True, exist_ok=True)
-    table, model, page, result = (output / f"friedman{end}" for end in (".csv", ".ladder", ".html", "_predicted.csv"))
-    write_friedman(table)
+    table, model, page = (output / f"friedman{end}" for end in (".csv", ".ladder", ".html"))
+    outputs = [Output("The model", model, MODEL), Output("The report", page, PAGE)]
+    rows = friedman()
+    # A table that an earlier run left is this one to the last digit.
+    if no_clobber or not (table.is_file() and table.read_bytes() == rows):
+        outputs.append(Output("The table", table, TABLE))
+    check_outputs(outputs, force=force, no_clobber=no_clobber)
+    write_atomically(rows, table)
     typer.echo("y = 10 sin(pi x0 x1) + 20 (x2 - 0.5)^2 + 10 x3 + 5 x4 + noise of deviation 1; x5 to x9 do nothing.")
     command(f"fit {table} --target y --output {model} --report")
-    fit(str(table), "y", model, solver=Solver.auto, time_budget=SECONDS, report=True)
+    fit(str(table), "y", model, solver=Solver.auto, time_budget=SECONDS, report=True, force=force)
     command(f"explain {model} --feature x2")
     explain(model, feature="x2", terms=6)
-    command(f"predict {model} {table} --interval 90 --output {result}")
-    predict(model, str(table), result, interval=90)
-    for line in result.read_text().splitlines()[:4]:
+    command(f"predict {model} {table} --interval 90 | head -n 4")
+    lines = b"".join(part for part, _ in prediction_lines(load(model), open_table(table), Asked(interval=90)))
+    for line in lines.decode().splitlines()[:4]:
         typer.echo(line)
     typer.echo(f"\nTable: {table}\nModel: {model}\nReport: {page}")
 
@@ -46,10 +61,10 @@ def command(words: str) -> None:
     typer.secho(f"$ polyladder {words}", bold=True)
 
 
-def write_friedman(path: Path) -> None:
-    """Write Friedman's first function of ten columns, of which five matter, with noise of deviation 1."""
+def friedman() -> bytes:
+    """Friedman's first function of ten columns, of which five matter, with noise of deviation 1, as CSV."""
     import polars as pl
     from sklearn.datasets import make_friedman1
 
     X, y = make_friedman1(ROWS, noise=1.0, random_state=0)
-    pl.DataFrame({**{f"x{i}": column for i, column in enumerate(X.T)}, "y": y}).write_csv(path)
+    return pl.DataFrame({**{f"x{i}": column for i, column in enumerate(X.T)}, "y": y}).write_csv().encode()

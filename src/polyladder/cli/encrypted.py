@@ -8,11 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.files.kinds import ENCRYPTED_ROWS, ENCRYPTED_SCORES, PUBLIC_KEY, SECRET_KEY
+from polyladder.files.outputs import Output, check_outputs
+from polyladder.files.replace_file import write_atomically
+
 encrypted = typer.Typer(help="Predictions of rows that the predictor cannot read.", no_args_is_help=True)
 
 RecipePath = Annotated[Path, typer.Argument(help="From: polyladder export MODEL --to recipe.")]
 SecretPath = Annotated[Path, typer.Argument(help="The secret key that keys wrote.")]
-NoClobber = Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")]
 
 
 @encrypted.command()
@@ -20,29 +24,27 @@ def keys(
     recipe: RecipePath,
     secret: Annotated[Path, typer.Option("--secret", help="Where the secret key goes.")] = Path("secret.key"),
     public: Annotated[Path, typer.Option("--public", help="Where the public key goes.")] = Path("public.key"),
-    no_clobber: NoClobber = False,
+    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Keys are never replaced, with it or not.")] = False,
 ) -> None:
-    """Make a secret key, which stays, and a public key, which goes to the server.
+    """Make a secret key, which stays, and a public key, which goes to the server; neither replaces a file.
 
     \b
     Example:
       polyladder encrypted keys houses.recipe
     """
-    from polyladder.cli.output import check_place, place_words
-    from polyladder.files.replace_file import write_atomically
-
-    replaced = [check_place(o, p, no_clobber) for o, p in (("--secret", secret), ("--public", public))]
+    outputs = [Output("--secret", secret, SECRET_KEY), Output("--public", public, PUBLIC_KEY)]
+    check_outputs(outputs, [recipe], no_clobber=no_clobber)
     made = read_recipe(recipe).make_keys()
     # Only its owner may read a secret, from the moment that the file is there.
     before = os.umask(0o077)
     try:
-        write_atomically(made.secret, secret)
+        write_atomically(made.secret, secret, new=True)
     finally:
         os.umask(before)
     secret.chmod(0o600)
-    write_atomically(made.public, public)
-    typer.echo(place_words("Secret key, keep it:", secret, replaced[0]))
-    typer.echo(place_words("Public key, send it:", public, replaced[1]))
+    write_atomically(made.public, public, new=True)
+    typer.echo(place_words("Secret key, keep it:", secret, replaced=False))
+    typer.echo(place_words("Public key, send it:", public, replaced=False))
 
 
 @encrypted.command()
@@ -51,6 +53,7 @@ def encrypt(
     secret: SecretPath,
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to.")] = Path("rows.encrypted"),
+    force: Force = False,
     no_clobber: NoClobber = False,
 ) -> None:
     """Encrypt the rows of a table, scaled as the model wants them.
@@ -59,10 +62,8 @@ def encrypt(
     Example:
       polyladder encrypted encrypt houses.recipe secret.key new.csv
     """
-    from polyladder.cli.output import check_place, place_words
-    from polyladder.files.replace_file import write_atomically
-
-    replaced = check_place("--output", output, no_clobber)
+    outputs = [Output("--output", output, ENCRYPTED_ROWS)]
+    (replaced,) = check_outputs(outputs, [recipe, secret, rows], force=force, no_clobber=no_clobber)
     found = read_recipe(recipe)
     write_atomically(found.encrypt(secret.read_bytes(), table_rows(found, rows)), output)
     typer.echo(place_words("Encrypted rows:", output, replaced))
@@ -75,6 +76,7 @@ def score(
     rows: Annotated[Path, typer.Argument(help="Encrypted rows.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to.")] = Path("scores.encrypted"),
     workers: Annotated[int, typer.Option(min=1, help="Processes that share the blocks of rows.")] = 1,
+    force: Force = False,
     no_clobber: NoClobber = False,
 ) -> None:
     """Score encrypted rows, with the model and the public key alone.
@@ -83,12 +85,11 @@ def score(
     Example:
       polyladder encrypted score houses.ladder public.key rows.encrypted
     """
-    from polyladder.cli.output import check_place, place_words
     from polyladder.export.encrypted import encrypt as prepared
-    from polyladder.files.replace_file import write_atomically
     from polyladder.polynomial.store import load
 
-    replaced = check_place("--output", output, no_clobber)
+    outputs = [Output("--output", output, ENCRYPTED_SCORES)]
+    (replaced,) = check_outputs(outputs, [model, public, rows], force=force, no_clobber=no_clobber)
     made = prepared(load(model))
     write_atomically(made.score(public.read_bytes(), rows.read_bytes(), workers), output)
     typer.echo(place_words("Encrypted scores:", output, replaced))

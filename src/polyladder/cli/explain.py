@@ -101,7 +101,7 @@ def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
         share = float(tolerance.removesuffix("%")) / (100 if tolerance.endswith("%") else 1)
     except ValueError as error:
         raise ValueError(f"--tolerance must be a share such as 1% or 0.01; got {tolerance!r}.") from error
-    found = formula(estimator, tolerance=share, digits=4)
+    found = formula(estimator, tolerance=share)
     if as_json:
         latex = found.latex() if isinstance(found, FittedFormula) else ""
         typer.echo(json.dumps({"text": str(found), "latex": latex, "errors": list(found.errors)}))
@@ -166,12 +166,13 @@ def written_columns(estimator: Any) -> dict[str, Any]:
 def given_rows(estimator: Any, data: str, least: int = 2) -> Any:
     """Rows of a file, as the estimator takes them."""
     from polyladder.automatic.model_rows import file_columns, model_rows
+    from polyladder.tables.number_style import counted
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
     columns, frame = file_columns(file, estimator), file.whole()
     if len(frame) < least:
-        raise ValueError(f"{file.label} must hold at least {least} rows; got {len(frame)}.")
+        raise ValueError(f"{file.label} must hold at least {counted(least, 'row')}; got {len(frame)}.")
     return model_rows(frame, columns, file, estimator)
 
 
@@ -182,8 +183,10 @@ def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> No
     def say(words: str = "", style: str = "") -> None:
         console.print(Text(words, style))
 
-    rows = f", fitted to {found.rows:,} rows" if found.rows else ""
-    say(f"{found.target}: a polynomial of order {found.order} in {found.inputs} inputs{rows}.", "bold")
+    from polyladder.tables.number_style import counted
+
+    rows = f", fitted to {counted(found.rows, 'row')}" if found.rows else ""
+    say(f"{found.target}: a polynomial of order {found.order} in {counted(found.inputs, 'input')}{rows}.", "bold")
     for formula in found.formulas:
         show_formula(say, formula)
     features = found.strengths.columns[:FEATURES]
@@ -191,14 +194,15 @@ def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> No
     if found.strengths.note:
         say()
         say(found.strengths.note)
-    width = max(len(name) for name, _ in features + pairs)
+    width = max((len(name) for name, _ in features + pairs), default=0)
+    largest = max((value for _, value in features + pairs), default=0.0) or 1.0
     for title, named in (("Strongest features", features), ("Strongest interactions", pairs)):
         if named:
             say()
             say(f"{title}: change per standard deviation, over {found.strengths.over}", "bold")
             for name, value in named:
                 # One scale for both, so that an interaction that is next to nothing looks like it.
-                say(f"  {name:<{width}}  {value:9.4g}  {'█' * round(BAR * value / (features[0][1] or 1.0))}")
+                say(f"  {name:<{width}}  {value:9.4g}  {'█' * round(BAR * value / largest)}")
     if len(features) > 1 and not pairs:
         say()
         say("No interactions: no two features change each other's effect.")
@@ -213,7 +217,9 @@ def show_formula(say: Callable[..., None], formula: Formula) -> None:
     error = "" if formula.error is None else f"; without the others it is off by {formula.error:.3g}"
     units = "in the columns' own units" if formula.own_units else "in scaled inputs"
     among = f", the strongest among {formula.searched}" if formula.searched else ""
-    say(f"  {len(formula.terms)} of {formula.total:,} terms, {units}{among}{error}.")
+    from polyladder.tables.number_style import counted
+
+    say(f"  {len(formula.terms)} of {counted(formula.total, 'term')}, {units}{among}{error}.")
 
 
 def show_curve(say: Callable[..., None], line: Curve, written: Any) -> None:

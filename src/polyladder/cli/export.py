@@ -8,6 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.files import kinds
+from polyladder.files.outputs import Output, check_outputs
+
 
 class Target(StrEnum):
     """What a model can become."""
@@ -19,6 +23,18 @@ class Target(StrEnum):
     JAVASCRIPT = "javascript"
     EXCEL = "excel"
     RECIPE = "recipe"
+
+
+KINDS = {
+    Target.C: kinds.C,
+    Target.SQL: kinds.SQL,
+    Target.ONNX: kinds.ONNX,
+    Target.NUMPY: kinds.NUMPY,
+    Target.JAVASCRIPT: kinds.JAVASCRIPT,
+    Target.EXCEL: kinds.TABLE,
+    Target.RECIPE: kinds.RECIPE,
+}
+"""What is written for each."""
 
 
 class Numbers(StrEnum):
@@ -43,7 +59,8 @@ def export(
     key: Annotated[
         str | None, typer.Option(help="For sql: the column that tells rows apart; else rows are numbered.")
     ] = None,
-    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
+    force: Force = False,
+    no_clobber: NoClobber = False,
 ) -> None:
     """Write a model in another language, preprocessing and all.
 
@@ -53,19 +70,21 @@ def export(
       polyladder export houses.ladder --to sql --table houses --key id -o houses.sql
       polyladder export houses.ladder --to onnx --numbers float32
     """
-    from polyladder.cli.output import check_place, place_words
+    from polyladder.convert.printed import rounded_up
     from polyladder.export.source import ENDINGS
     from polyladder.polynomial.store import load
 
     endings = {**ENDINGS, "onnx": ".onnx", "recipe": ".recipe"}
     place = output or Path(model.stem + endings[to.value])
-    replaced = check_place("--output", place, no_clobber)
+    outputs = [Output("--output", place, KINDS[to])]
+    if to is Target.C:
+        outputs.append(Output("The header", place.with_suffix(".h"), kinds.HEADER))
+    replaced = check_outputs(outputs, [model], force=force, no_clobber=no_clobber)
     source = write(load(model), to, place, {"numbers": numbers.value, "name": name, "table": table, "key": key})
-    typer.echo(place_words("Export:", place, replaced))
-    if source is not None and source.header is not None:
-        typer.echo(place_words("Header:", place.with_suffix(".h"), False))
+    for label, each, old in zip(("Export:", "Header:"), outputs, replaced, strict=False):
+        typer.echo(place_words(label, each.path, old))
     if source is not None and source.bound is not None:
-        typer.echo(f"Proven largest error of each answer: {', '.join(f'{b:.3g}' for b in source.bound)}.")
+        typer.echo(f"Proven largest error of each answer: {', '.join(map(rounded_up, source.bound))}.")
 
 
 OPTIONS = {"c": ("numbers", "name"), "sql": ("table", "key"), "javascript": ("name",), "numpy": (), "excel": ()}
@@ -90,5 +109,5 @@ def write(model: Any, to: Target, place: Path, options: dict[str, Any]) -> Any:
     from polyladder.export.source import to_source
 
     source = to_source(model, to.value, **{name: options[name] for name in OPTIONS[to.value]})
-    source.write(place)
+    source.write(place, force=True)
     return source

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
+from polyladder.cli.output import Force, NoClobber, place_words
 from polyladder.cli.progress import progress
+from polyladder.files.kinds import METRICS, MODEL, PAGE
+from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.automatic.card import Score
@@ -94,9 +97,8 @@ def fit(
     metrics: Annotated[
         Path | None, typer.Option(help="Write the scores of all models, and of classes the confusion, as JSON.")
     ] = None,
-    no_clobber: Annotated[
-        bool, typer.Option("--no-clobber", help="Refuse to replace an existing model or page.")
-    ] = False,
+    force: Force = False,
+    no_clobber: NoClobber = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the model card as JSON.")] = False,
 ) -> None:
@@ -109,14 +111,14 @@ def fit(
       zcat rows.csv.gz | polyladder fit - -t label --task classification
       polyladder fit visits.csv -t outcome --group patient --drop notes
     """
-    from polyladder.cli.output import check_place
+    from polyladder.tables.file_parts import table_files
 
     place = output or Path(f"{'model' if data == '-' else Path(data).name.split('.')[0] or 'model'}.ladder")
     page = place.with_suffix(".html") if report else None
     places = [place] if page is None else [place, page]
-    replaced = [check_place("--output", each, no_clobber) for each in places]
-    if metrics is not None:
-        check_place("--metrics", metrics, no_clobber)
+    named = (("--output", place, MODEL), ("--report", page, PAGE), ("--metrics", metrics, METRICS))
+    outputs = [Output(option, path, kind) for option, path, kind in named if path is not None]
+    replaced = check_outputs(outputs, [*table_files(data), test, schema], force=force, no_clobber=no_clobber)
     began = monotonic()
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_processes import under_torchrun
@@ -139,7 +141,7 @@ def fit(
             data, target, reading | {"sheet": sheet}, place, epochs=epochs, seed=seed, checkpoint=part, quiet=quiet
         )
         if found is not None:
-            finish(found, [place], [False], None, False, quiet)
+            finish(found, [place], replaced, None, False, quiet)
         return
     if data != "-" and in_parts(data, memory):
         asked: dict[str, object] = {"--bayesian": bayesian, "--balance": balance, "--test": test, "--group": group}
@@ -179,8 +181,6 @@ def finish(
     estimator: Any, places: list[Path], replaced: list[bool], metrics: Path | None, as_json: bool, quiet: bool
 ) -> None:
     """Say what was found, and where it is."""
-    from polyladder.cli.output import place_words
-
     if metrics is not None:
         write_metrics(estimator.card_, metrics)
     if as_json:
@@ -197,7 +197,7 @@ def write_metrics(card: dict[str, Any], path: Path) -> None:
     from polyladder.files.replace_file import write_atomically
 
     names = ("target", "task", "rows", "scores", "classes", "class_counts", "confusion", "residual_quantiles", "notes")
-    found = {name: card[name] for name in names if card.get(name) is not None}
+    found = {"format": "polyladder metrics 1"} | {name: card[name] for name in names if card.get(name) is not None}
     found["held_out"] = card["selection"]["held_out"]
     write_atomically((json.dumps(found, indent=1) + "\n").encode(), path)
 

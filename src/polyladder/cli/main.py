@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from polyladder.cli.explain import explain
 from polyladder.cli.export import export
 from polyladder.cli.fit import fit
 from polyladder.cli.optimize import optimize
+from polyladder.cli.output import drop_unwritten, write_whole
 from polyladder.cli.predict import predict
 from polyladder.cli.report import report
 from polyladder.cli.reproduce import reproduce
@@ -70,14 +70,15 @@ def root(
 def app() -> None:
     """Run the command line.
 
-    Exit codes: 0, done; 1, bad input, said in one sentence on stderr; 2, wrong usage; 130, interrupted.
+    Exit codes: 0, done; 1, bad input or a full disk, said in one sentence on stderr; 2, wrong usage; 130, interrupted.
     """
     warnings.showwarning = say_note
+    write_whole()
     try:
         commands()
     except BrokenPipeError:
-        # Whoever reads has had enough, as in `polyladder predict ... | head`. What is still buffered must go nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever reads has had enough, as in `polyladder predict ... | head`.
+        drop_unwritten()
     except MemoryError:
         say_error(OUT_OF_MEMORY)
     except RuntimeError as error:
@@ -98,6 +99,7 @@ OUT_OF_MEMORY = "The memory is used up; try fewer rows or columns."
 
 def say_error(sentence: str) -> None:
     """Say what was wrong, and leave."""
+    drop_unwritten()
     print(f"polyladder: {sentence}", file=sys.stderr)
     sys.exit(1)
 

@@ -1,28 +1,41 @@
-"""Where results go: places that are checked before any work is done, and what is said of them afterwards."""
+"""Where results go: the options that say what may be replaced, and what is said of a place afterwards."""
 
 from __future__ import annotations
 
+import io
+import os
+import sys
 from pathlib import Path
+from typing import Annotated
 
+import typer
 
-def check_place(option: str, path: Path, no_clobber: bool = False) -> bool:
-    """Refuse a place that cannot be written to, before hours of work; say whether something is there already.
-
-    Args:
-        option: that named the place.
-        path: of a file.
-        no_clobber: whether an existing file is refused.
-    """
-    if not path.parent.is_dir():
-        raise ValueError(f"{option} must lie in an existing folder; got {path}. Make {path.parent} first.")
-    if path.is_dir():
-        raise ValueError(f"{option} must be a file; {path} is a folder. Choose a name inside of it.")
-    if path.exists() and no_clobber:
-        raise ValueError(f"{option} must be a new file with --no-clobber; {path} exists. Choose another name.")
-    return path.exists()
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file even if polyladder did not write it.")]
+NoClobber = Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace any existing file.")]
 
 
 def place_words(label: str, path: Path, replaced: bool) -> str:
     """Where something is, how large, and whether it took another file's place."""
     size = path.stat().st_size / 1024
     return f"{label} {path} ({size:.0f} kB{', replaced the file that was there' if replaced else ''})."
+
+
+def write_whole() -> None:
+    """Let standard output take all that it is given, or fail.
+
+    Without a buffer (PYTHONUNBUFFERED, python -u) a file on a full disk takes a part, and Python says nothing of it. A
+    buffer goes on until everything is written or the system refuses.
+    """
+    shown = sys.stdout
+    if isinstance(shown, io.TextIOWrapper) and isinstance(shown.buffer, io.RawIOBase):
+        raw, encoding, errors = shown.buffer, shown.encoding, shown.errors
+        shown.detach()  # or it would close the file when it is forgotten
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, line_buffering=True)
+
+
+def drop_unwritten() -> None:
+    """Let what standard output could not write go nowhere, or Python tries once more at its end and complains."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -12,6 +12,10 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber
+from polyladder.files.kinds import TABLE
+from polyladder.files.outputs import Output, check_outputs
+
 if TYPE_CHECKING:
     from polyladder.tables.table_file import TableFile
 
@@ -38,7 +42,8 @@ def predict(
     keep_columns: Annotated[
         bool, typer.Option("--keep-columns", help="Carry all columns of the file along, as they are.")
     ] = False,
-    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing file.")] = False,
+    force: Force = False,
+    no_clobber: NoClobber = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Predict every row of a table, a chunk at a time, in constant memory.
@@ -50,15 +55,16 @@ def predict(
     \b
     Examples:
       polyladder predict houses.ladder new.csv > prices.csv
-      polyladder predict houses.ladder new.csv.gz --interval 90 -o prices.csv
+      polyladder predict houses.ladder new.csv.gz --interval 90 -o intervals.csv
       polyladder predict visits.ladder new.csv --id patient --threshold 0.2
       cat new.csv | polyladder predict houses.ladder -
     """
     from polyladder.automatic.model_rows import load_estimator
-    from polyladder.cli.output import check_place
+    from polyladder.tables.number_style import counted
     from polyladder.tables.table_file import open_table
 
-    replaced = output is not None and check_place("--output", output, no_clobber)
+    outputs = [] if output is None else [Output("--output", output, TABLE)]
+    replaced = any(check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber))
     estimator = load_estimator(model)
     file = open_table(rows, sheet=sheet)
     asked = Asked(interval, threshold, carried_columns(file, id_ or (), keep_columns))
@@ -73,7 +79,7 @@ def predict(
         said = ", which replaced the file that was there" if replaced else ""
         named = (estimator.card_ or {}).get("target")
         of = f" of {named}" if named else ""
-        print(f"{count:,} predictions{of} in {output}{said}.", file=sys.stderr)
+        print(f"{counted(count, 'prediction')}{of} in {output}{said}.", file=sys.stderr)
 
 
 @dataclass(frozen=True)

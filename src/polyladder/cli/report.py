@@ -7,6 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.files.kinds import PAGE
+from polyladder.files.outputs import Output, check_outputs
+
 
 def report(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
@@ -14,7 +18,8 @@ def report(
         str | None, typer.Argument(help="Rows to show as examples and, with their target, to judge the model by.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
-    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace an existing page.")] = False,
+    force: Force = False,
+    no_clobber: NoClobber = False,
 ) -> None:
     """Write a page on which the model can be tried: one file, offline, by e-mail.
 
@@ -26,10 +31,9 @@ def report(
       polyladder report houses.ladder houses.csv -o houses.html
     """
     from polyladder.automatic.model_rows import load_estimator
-    from polyladder.cli.output import check_place, place_words
     from polyladder.report.page import write_report
 
-    replaced = check_place("--output", output, no_clobber)
+    (replaced,) = check_outputs([Output("--output", output, PAGE)], [model, data], force=force, no_clobber=no_clobber)
     estimator = load_estimator(model)
     rows, target = (None, None) if data is None else judged_rows(estimator, data)
     write_report(estimator, output, rows, target)
@@ -60,5 +64,5 @@ def judged_rows(estimator: Any, data: str) -> tuple[Any, Any]:
         print(f"{lacking:,} {'row has' if lacking == 1 else 'rows have'} no {name}: left out.", file=sys.stderr)
         frame, target = frame.filter(target.is_not_null()), target.drop_nulls()
     if not len(frame):
-        raise ValueError(f"{file.label} must hold a row with a {name}; there is none.")
+        raise ValueError(f"{file.label} must hold a row with a value of {name}; there is none.")
     return model_rows(frame, columns, file, estimator), target.to_numpy()

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from polyladder.cli.output import Force, NoClobber
+from polyladder.files.kinds import RESULTS
+from polyladder.files.outputs import Output, check_outputs
+
 if TYPE_CHECKING:
     from polyladder.experiments.engine.compare import Comparison
     from polyladder.experiments.engine.declare import Declaration
@@ -49,6 +53,8 @@ def reproduce(
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="Folder of data sets, instead of that in POLYLADDER_DATA.")
     ] = None,
+    force: Force = False,
+    no_clobber: NoClobber = False,
 ) -> None:
     """Run tables and figures of the paper. What is stored already is not run again.
 
@@ -62,6 +68,8 @@ def reproduce(
     from polyladder.experiments.pages import page
     from polyladder.files.replace_file import write_atomically
 
+    outputs = [] if html is None else [Output("--html", html, RESULTS)]
+    check_outputs(outputs, names or (), force=force, no_clobber=no_clobber)
     if data_dir is not None:
         # Groups may run in other processes, which inherit the variable.
         os.environ[VARIABLE] = str(data_dir)

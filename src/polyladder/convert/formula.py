@@ -10,8 +10,16 @@ from typing import Any
 import torch
 
 from polyladder.analysis.coefficients import coefficients
+from polyladder.convert.printed import rounded_up
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.names import input_names
+from polyladder.tables.number_style import counted
+
+ROUNDED = 2.0**-53
+"""The largest relative error of one operation."""
+
+SHOWN = 50.0
+"""Roundings that the 15 digits of a printed sympy number stand for."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,7 @@ class Formula:
         expressions: one sympy expression for each output.
         errors: for each output, a number that the difference between the ladder and its expression does not exceed
             anywhere on [-1, 1]^d: no monomial exceeds 1 there, so it is the sum of the absolute changes of the
-            coefficients. Zero if nothing was dropped or rounded.
+            coefficients, and what the arithmetic itself may have rounded.
         n_terms: for each output, how many monomials are left.
     """
 
@@ -33,7 +41,8 @@ class Formula:
     def __str__(self) -> str:
         several = len(self.expressions) > 1
         return "\n".join(
-            f"y{j if several else ''} = {expression}\n    {terms} terms, within {error:.2g} on [-1, 1]^d"
+            f"y{j if several else ''} = {expression}\n"
+            f"    {counted(terms, 'term')}, within {rounded_up(error, 2)} on [-1, 1]^d"
             for j, (expression, error, terms) in enumerate(
                 zip(self.expressions, self.errors, self.n_terms, strict=True), start=1
             )
@@ -99,9 +108,11 @@ def formula(
     if prune is not None and not 0 <= prune < math.inf:
         raise ValueError(f"prune must be a finite number of at least 0, or None; got {prune!r}.")
     symbols = [sympy.Symbol(name) for name in input_names(names, polynomial.in_features)]
-    written_out = coefficients(polynomial.map(lambda t: t.detach().to("cpu", torch.float64)), max_terms)
+    plain = polynomial.map(lambda t: t.detach().to("cpu", torch.float64))
+    written_out = coefficients(plain, max_terms)
+    unsure = rounding_error(plain, torch.ones(plain.in_features, dtype=torch.float64), SHOWN)
     expressions, errors, n_terms = [], [], []
-    for exact in written_out.values.unbind(-1):
+    for exact, rounding in zip(written_out.values.unbind(-1), unsure.tolist(), strict=True):
         shown = rounded(pruned(exact, prune or 0.0).tolist(), digits)
         kept = [(e, v) for e, v in zip(written_out.exponents.tolist(), shown, strict=True) if v != 0]
         terms = [
@@ -109,9 +120,31 @@ def formula(
             for exponents, value in kept
         ]
         expressions.append(sympy.Add(*terms))
-        errors.append(math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True)))
+        errors.append(math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True)) + rounding)
         n_terms.append(len(kept))
     return Formula(tuple(expressions), tuple(errors), tuple(n_terms))
+
+
+def rounding_error(polynomial: LadderPolynomial, reach: torch.Tensor, more: float = 0.0) -> torch.Tensor:
+    """What rounding may change a ladder by, multiplied out or evaluated in float64, while its inputs keep to a reach.
+
+    Every way to the result is a product of weights and inputs, and every rounding changes it by a share of its size.
+    The sum of all sizes is the ladder of absolute weights at the largest inputs.
+
+    Args:
+        polynomial: any number of ladders, of which the mean is meant. Batch shape () or (draws,).
+        reach: the largest size of each input. Shape (d,).
+        more: further roundings on every way.
+
+    Returns:
+        Shape (m,).
+    """
+    d, widths = polynomial.in_features, (polynomial.in_features, *polynomial.hidden)
+    # A product with n terms, the sum over d gates and both intercepts, on every rung; twice, as weights may have been
+    # multiplied by others before, and twice again, as whoever compares evaluates the ladder as well.
+    roundings = 4 * (sum(width + d + 4 for width in widths) + more)
+    sizes = polynomial.map(torch.abs)(reach[None]).squeeze(-2)
+    return (sizes if sizes.dim() == 1 else sizes.mean(0)) * (roundings * ROUNDED)
 
 
 def pruned(values: torch.Tensor, budget: float) -> torch.Tensor:

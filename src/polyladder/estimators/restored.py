@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from polyladder.estimators.registry import find_class
+from polyladder.estimators.restored_records import unfit_record
 from polyladder.estimators.table_estimator import ClassPrediction, TableEstimator
 from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -32,7 +33,7 @@ MODELS = {
 
 def check_restored(estimator: Any) -> None:
     """Refuse an estimator whose parameters, features, targets and models do not belong together."""
-    require(isinstance(estimator, TableEstimator), f"it holds a {type(estimator).__name__}, not an estimator")
+    require(isinstance(estimator, TableEstimator), f"it holds {type(estimator).__name__}, not an estimator")
     check_parameters(estimator)
     inputs = check_features(estimator)
     check_landmarks(estimator)
@@ -47,6 +48,8 @@ def check_restored(estimator: Any) -> None:
         check_support(estimator)
     if family == "BayesianLPNN":
         check_posterior(estimator.posterior_, inputs, outputs)
+    unfit = unfit_record(estimator)
+    require(unfit is None, f"{unfit} is not what it should be")
 
 
 def require(good: bool, reason: str) -> None:
@@ -57,10 +60,15 @@ def require(good: bool, reason: str) -> None:
 
 def check_shape(name: str, value: Any, shape: tuple[int, ...], whole: bool = False) -> None:
     """Refuse what is not an array or tensor of this shape, of whole numbers or of floating-point numbers."""
-    require(isinstance(value, (np.ndarray, Tensor)), f"{name} is a {type(value).__name__}")
+    require(isinstance(value, (np.ndarray, Tensor)), f"{name} is of type {type(value).__name__}")
     kind = value.dtype.kind if isinstance(value, np.ndarray) else "f" if value.dtype == torch.float64 else "other"
     fits = tuple(value.shape) == shape and kind == ("i" if whole else "f")
     require(fits, f"{name} must have shape {shape}; it has {tuple(value.shape)}, {value.dtype}")
+
+
+def check_share(name: str, value: Any) -> None:
+    """Refuse what is no number from 0 on."""
+    require(type(value) in (int, float) and 0 <= value < np.inf, f"{name} is no number from 0 on")
 
 
 def check_parameters(estimator: BaseEstimator) -> None:
@@ -81,7 +89,7 @@ def check_features(estimator: TableEstimator) -> int:
         for name in ("low_", "high_", "scale_"):
             check_shape(name, vars(features)[name], (columns,))
     else:
-        require(type(features) is Features, f"features_ is a {type(features).__name__}")
+        require(type(features) is Features, f"features_ is of type {type(features).__name__}")
         columns = check_table_features(features)
     require(type(estimator.n_features_in_) is int and estimator.n_features_in_ == columns, "n_features_in_ is wrong")
     names = vars(estimator).get("feature_names_in_")
@@ -111,6 +119,7 @@ def check_table_features(features: Features) -> int:
     for name in ("low_", "high_"):
         check_shape(name, vars(features)[name], (len(numeric),))
     check_training_range(features, len(numeric))
+    check_share("the margin of features_", features.margin)
     check_ramps(features.ramps_, len(varying))
     kinds = {
         "imputer_": (type(None), find_class("sklearn.SimpleImputer")),
@@ -120,7 +129,7 @@ def check_table_features(features: Features) -> int:
     }
     for name, allowed in kinds.items():
         part = vars(features)[name]
-        require(type(part) in allowed, f"{name} is a {type(part).__name__}")
+        require(type(part) in allowed, f"{name} is of type {type(part).__name__}")
         if isinstance(part, BaseEstimator):
             check_parameters(part)
     known = check_encoder(features.encoder_, len(encoded)) if encoded else []
@@ -159,7 +168,7 @@ def check_ramps(ramps: Any, columns: int) -> None:
     """Refuse ramps over other columns than those that vary."""
     if ramps is None:
         return
-    require(type(ramps) is Ramps, f"ramps_ is a {type(ramps).__name__}")
+    require(type(ramps) is Ramps, f"ramps_ is of type {type(ramps).__name__}")
     count = np.size(ramps.column)
     check_shape("column", ramps.column, (count,), whole=True)
     require(all(0 <= j < columns for j in ramps.column.tolist()), "ramps lie outside of the table")
@@ -202,6 +211,7 @@ def check_numbers(target: Any) -> int:
         require(isinstance(value, Tensor), f"{name} is no tensor")
         check_shape(name, value, (outputs,))
     require(type(target.flat) is bool and (outputs == 1 or not target.flat), "target_ has another shape")
+    check_share("the margin of target_", target.margin)
     return outputs
 
 
@@ -216,7 +226,7 @@ def check_classes(target: Any) -> int:
 
 def check_model(name: str, model: Any, kind: str, dimensions: int, inputs: int, outputs: int) -> None:
     """Refuse a model that does not read what the features make, or does not write what the target is."""
-    require(type(model) is find_class(kind), f"{name} is a {type(model).__name__}")
+    require(type(model) is find_class(kind), f"{name} is of type {type(model).__name__}")
     has = (len(model.batch_shape), model.in_features, model.out_features)
     require(has == (dimensions, inputs, outputs), f"{name} maps {has[1]} to {has[2]}, not {inputs} to {outputs}")
     weights = model.tensors() if isinstance(model, LadderPolynomial) else model.state_dict()
@@ -235,7 +245,7 @@ def check_support(estimator: Any) -> None:
 
 def check_posterior(posterior: Any, inputs: int, outputs: int) -> None:
     """Refuse draws whose parts do not belong to each other."""
-    require(type(posterior) is find_class("Posterior"), f"posterior_ is a {type(posterior).__name__}")
+    require(type(posterior) is find_class("Posterior"), f"posterior_ is of type {type(posterior).__name__}")
     check_model("posterior_.weights", posterior.weights, "LadderPolynomial", 1, inputs, outputs)
     draws = len(posterior.weights)
     require(type(posterior.chains) is int and posterior.chains >= 1, "chains is no number of chains")

@@ -162,4 +162,4 @@ def chosen_curve(model: FittedModel, feature: str | None, ranked: Strengths) -> 
     if feature is not None:
         return curve(model, known[feature])
     numeric = [model.columns[i] for i in ranked.positions if model.columns[i].kind == "numeric"]
-    return curve(model, numeric[0])
+    return curve(model, numeric[0] if numeric else next(iter(known.values())))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polyladder.convert.encrypted.client import Recipe
+from polyladder.convert.encrypted.ids import model_id
 from polyladder.convert.encrypted.noise import error_bound
 from polyladder.convert.encrypted.normalized import NormalModel, normalized
 from polyladder.convert.encrypted.parameters import Parameters, candidates
@@ -58,7 +59,15 @@ def encrypt(
     plain = normalized(description)
     parameters, bound = chosen(plain, tolerances(plain, answer, tolerance))
     recipe = Recipe(
-        parameters, description.columns, description.features, plain.scale, plain.sizes, plain.offset, answer, bound
+        model_id(description, answer),
+        parameters,
+        description.columns,
+        description.features,
+        plain.scale,
+        plain.sizes,
+        plain.offset,
+        answer,
+        bound,
     )
     return EncryptedModel(plain, recipe, bound)
 

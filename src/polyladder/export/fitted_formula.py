@@ -1,12 +1,28 @@
-"""The formula of a fitted estimator: terms over inputs mapped to [-1, 1], as text, LaTeX and sympy."""
+"""The formula of a fitted estimator: terms over inputs mapped to [-1, 1], as text, LaTeX and sympy.
+
+Every number is written so that reading it gives the number again: the stated error is that of the text itself.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from polyladder.convert.printed import rounded_up, shortest
+from polyladder.tables.number_style import counted
+
 SPECIAL = {"\\": r"\textbackslash ", "^": r"\^{}", "~": r"\~{}"} | {c: f"\\{c}" for c in "#$%&_{}"}
 """Characters that LaTeX would take for something else."""
+
+
+def mapped(column: str, middle: str, half: str) -> str:
+    """A column less a middle, divided by a half width.
+
+    >>> mapped("age", "-4", "3")
+    '(age + 4) / 3'
+    """
+    sign, size = ("+", middle[1:]) if middle.startswith("-") else ("-", middle)
+    return f"({column} {sign} {size}) / {half}"
 
 
 @dataclass(frozen=True)
@@ -18,17 +34,20 @@ class Input:
         column: that it comes from, where it is (column - middle) / half.
         middle: of the column's range, or of the transformed feature's.
         half: of the range's width.
+        definition: what else there is to know of it: all, or for a column what a missing value counts as.
     """
 
     name: str
     column: str | None
     middle: float
     half: float
+    definition: str = ""
 
     def __str__(self) -> str:
         if self.column is None:
-            return self.name
-        return f"{self.name} = ({self.column} - {self.middle:.6g}) / {self.half:.6g}"
+            return f"{self.name} = {self.definition}" if self.definition else self.name
+        line = f"{self.name} = {mapped(self.column, shortest(self.middle), shortest(self.half))}"
+        return f"{line}; {self.definition}" if self.definition else line
 
 
 @dataclass(frozen=True)
@@ -39,8 +58,8 @@ class FittedFormula:
         outputs: names.
         inputs: of the formula.
         terms: for each output, coefficients and powers of inputs by their number.
-        errors: for each output, what the difference between formula and model does not exceed while every column stays
-            in its training range.
+        errors: for each output, what the difference between the text of the formula and the model does not exceed
+            while every column stays in its training range.
         total: how many terms the polynomial has.
         note: what stands between the formula and a prediction.
     """
@@ -57,11 +76,10 @@ class FittedFormula:
         for output, terms, error in zip(self.outputs, self.terms, self.errors, strict=True):
             words = " ".join(term_words(value, powers, self.inputs) for value, powers in terms) or "0"
             lines += [f"{output} = {words.removeprefix('+ ')}"]
-            lines += [
-                f"    {len(terms)} of {self.total:,} terms, proven to be within {error:.3g} in the training range"
-            ]
+            within = f"proven to be within {rounded_up(error)} in the training range"
+            lines += [f"    {len(terms)} of {counted(self.total, 'term')}, {within}"]
         used = sorted({i for terms in self.terms for _, powers in terms for i, _ in powers})
-        lines += [f"where {self.inputs[i]}" for i in used if self.inputs[i].column is not None]
+        lines += [f"where {self.inputs[i]}" for i in used if self.inputs[i].column or self.inputs[i].definition]
         return "\n".join([*lines, self.note] if self.note else lines)
 
     def expressions(self) -> list[Any]:
@@ -82,13 +100,15 @@ class FittedFormula:
         names = [sympy.Symbol(latex_text(i.name)) for i in self.inputs]
         lines = []
         for output, terms in zip(self.outputs, self.terms, strict=True):
-            parts = [sympy.Float(c, 6) * sympy.Mul(*(names[i] ** e for i, e in powers)) for c, powers in terms]
+            parts = [sympy.Float(repr(c)) * sympy.Mul(*(names[i] ** e for i, e in powers)) for c, powers in terms]
             written = " ".join(f"{'' if sign(p) else '+'} {sympy.latex(p)}" for p in parts) or "0"
             lines.append(f"{latex_text(output)} = {written.removeprefix('+ ')}")
         for i in self.inputs:
             if i.column is not None:
-                shifted = f"{latex_text(i.column)} - {sympy.latex(sympy.Float(i.middle, 6))}"
-                lines.append(f"{latex_text(i.name)} = \\frac{{{shifted}}}{{{sympy.latex(sympy.Float(i.half, 6))}}}")
+                middle, half = (sympy.latex(sympy.Float(repr(value))) for value in (i.middle, i.half))
+                lines.append(f"{latex_text(i.name)} = \\frac{{{latex_text(i.column)} - {middle}}}{{{half}}}")
+            elif i.definition:
+                lines.append(f"{latex_text(i.name)} = {latex_text(i.definition)}")
         return "\n".join(lines)
 
 
@@ -115,4 +135,4 @@ def latex_text(name: str) -> str:
 def term_words(value: float, powers: tuple[tuple[int, int], ...], inputs: tuple[Input, ...]) -> str:
     """A term as text, its sign in front."""
     factors = "".join(f" {inputs[i].name}" + (f"^{e}" if e > 1 else "") for i, e in powers)
-    return f"{'-' if value < 0 else '+'} {abs(value):.6g}{factors}"
+    return f"{'-' if value < 0 else '+'} {shortest(abs(value))}{factors}"

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from polyladder.analysis.coefficients import coefficients
 from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.ranges import input_box
-from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
-from polyladder.convert.formula import Formula, pruned, rounded
+from polyladder.convert.formula import Formula, pruned, rounded, rounding_error
 from polyladder.convert.formula import formula as ladder_formula
-from polyladder.export.fitted_formula import FittedFormula, Input
-from polyladder.export.formula_terms import merged, span
+from polyladder.convert.printed import decimal_place, rounded_within, shortest
+from polyladder.export.fitted_formula import FittedFormula
+from polyladder.export.formula_inputs import formula_inputs, mapping
+from polyladder.export.formula_terms import Powers, merged
 from polyladder.export.read import exported
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.substitute import substitute
 
 MAX_TERMS = 1_000_000
 """Monomials before pruning, at most."""
+
+MOVED = 0.01
+"""By how much of its half width the ends of a ramp are rounded at most, whatever the budget."""
 
 
 def to_sympy(
@@ -38,7 +44,8 @@ def to_sympy(
     Args:
         model: a `LadderPolynomial`, or a fitted estimator with a ladder behind it.
         names: of a ladder's inputs; x0, x1, ... if not given. An estimator has its own.
-        digits: round each coefficient to this many significant digits. By default they keep all.
+        digits: round each coefficient to this many significant digits. By default they keep all, and of an estimator
+            with a tolerance as many as that needs.
         prune: for a ladder: drop terms that together cannot change an output by more than this on [-1, 1]^d.
         max_terms: refuse a polynomial with more monomials than this before pruning.
         tolerance: for an estimator: drop terms; see `formula`.
@@ -71,8 +78,10 @@ def formula(
 
     Of a ladder that is `polyladder.convert.formula.formula`. Of an estimator it is a formula in columns that are mapped
     to [-1, 1] (indicators stay 0 or 1): no monomial exceeds 1 there, so the terms that are left out cannot add more
-    than the sum of their coefficients. ``tolerance`` says how much that may be: for numbers as a share of the range of
-    the training targets, for classes as a change of probability. Of a posterior the mean of its draws is written.
+    than the sum of their coefficients. ``tolerance`` says how much that and the rounding of all numbers may be: for
+    numbers as a share of the range of the training targets, for classes as a change of probability. The stated error
+    is that of the text: of its coefficients, its inputs and the range that predictions are held to, as printed. Of a
+    posterior the mean of its draws is written.
     """
     if isinstance(model, LadderPolynomial):
         if tolerance:
@@ -99,45 +108,51 @@ def budget_of(model: Any, tolerance: float) -> float:
 
 
 def fitted_formula(model: ExportedModel, budget: float, digits: int | None, max_terms: int) -> FittedFormula:
-    """The mean ladder over mapped inputs, its smallest terms left out."""
+    """The mean ladder over mapped inputs, its smallest terms left out and its numbers as short as the budget allows."""
     input_box(model)  # which refuses columns that are not held to a range
-    inputs = tuple(formula_input(model, i) for i in range(len(model.features)))
-    ranges = [span(feature) for feature in model.features]
+    ranges = [mapping(feature) for feature in model.features]
     half = torch.tensor([h for _, h in ranges], dtype=torch.float64)
     middle = torch.tensor([m for m, _ in ranges], dtype=torch.float64)
     written = coefficients(substitute(model.ladders, torch.diag(half), middle), max_terms)
     monomials = [tuple((i, e) for i, e in enumerate(row) if e) for row in written.exponents.tolist()]
-    powers, values = merged(model, monomials, written.values.mean(0))
+    powers, values = merged(model, monomials, written.values.mean(0), ranges)
+    summed = len(model.ladders) + len(monomials) - len(powers)
+    unsure = rounding_error(model.ladders, half.abs() + middle.abs(), summed)
+    # An eighth of the budget is for the ends of ramps: a power of an input moves by so many times as much.
+    heaviest = float(values.abs().sum(0).max()) * model.ladders.order
+    inputs, drifts = formula_inputs(model, min(MOVED, budget / 8 / heaviest) if heaviest > 0 else 0.0)
     terms, errors = [], []
-    for exact in values.unbind(-1):
-        # What rounding may take of the tolerance is set aside, so that both together keep it.
-        rounding = math.fsum(abs(v - e) for v, e in zip(rounded(exact.tolist(), digits), exact.tolist(), strict=True))
-        shown = rounded(pruned(exact, max(0.0, budget - rounding)).tolist(), digits)
+    for exact, rounding in zip(values.unbind(-1), unsure.tolist(), strict=True):
+        moved = math.fsum(abs(v) * drift_of(p, drifts) for v, p in zip(exact.tolist(), powers, strict=True))
+        shown = shortened(exact, budget - moved - rounding, digits)
         kept = [(v, p) for v, p in zip(shown, powers, strict=True) if v != 0]
         kept.sort(key=lambda term: (sum(e for _, e in term[1]), -abs(term[0])))
         terms.append(tuple(kept))
         lost = math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True))
-        errors.append(lost + 1e-12 * float(exact.abs().sum()))
-    return FittedFormula(output_names(model), inputs, tuple(terms), tuple(errors), len(powers), note_of(model))
+        errors.append((lost + moved) * (1 + 1e-9) + rounding)
+    return FittedFormula(output_names(model), inputs, tuple(terms), tuple(errors), len(powers), note_of(model, errors))
 
 
-def formula_input(model: ExportedModel, at: int) -> Input:
-    """What an input of the ladders is called."""
-    feature = model.features[at]
-    column = model.columns[feature.column].name
-    held = [step for step in feature.steps if not isinstance(step, Fill)]
-    match held:
-        case [Clip(low, high), Affine()]:
-            return Input(f"[{column}]", column, (low + high) / 2, (high - low) / 2)
-        case [Ramp(low, high), *_]:
-            return Input(f"[{column} from {low:g} to {high:g}]", None, *span(feature))
-        case [IsMissing()]:
-            return Input(f"[{column} is missing]", None, 0.0, 1.0)
-        case [IsCategory(category)]:
-            return Input(f"[{column} = {'missing' if category is None else category}]", None, 0.0, 1.0)
-    shape = next((s for s in held if isinstance(s, Quantile | YeoJohnson)), None)
-    word = {Quantile: "quantile", YeoJohnson: "Yeo-Johnson"}.get(type(shape), "scaled")
-    return Input(f"[{word} of {column}]", None, *span(feature))
+def drift_of(powers: Powers, drifts: Sequence[Fraction]) -> float:
+    """By how much a monomial moves at most where its inputs, between -1 and 1, move by so much."""
+    return math.expm1(math.fsum(e * math.log1p(float(drifts[i])) for i, e in powers))
+
+
+def shortened(exact: Tensor, budget: float, digits: int | None) -> list[float]:
+    """Coefficients of which all changes together keep to a budget: the smallest are zero, the others have few digits.
+
+    With given digits the others have these, whatever they cost.
+    """
+    if digits is not None:
+        # What rounding may take of the budget is set aside, so that both together keep it.
+        aside = math.fsum(abs(v - e) for v, e in zip(rounded(exact.tolist(), digits), exact.tolist(), strict=True))
+        return rounded(pruned(exact, max(0.0, budget - aside)).tolist(), digits)
+    if budget <= 0:
+        return exact.tolist()
+    kept = pruned(exact, 0.75 * budget).tolist()
+    # Rounding to a decimal place moves each by half a unit at most: a quarter of the budget for all.
+    place = decimal_place(0.5 * budget / max(1, sum(v != 0 for v in kept)))
+    return [round(v, -place) for v in kept]
 
 
 def output_names(model: ExportedModel) -> tuple[str, ...]:
@@ -149,11 +164,15 @@ def output_names(model: ExportedModel) -> tuple[str, ...]:
     return (model.name,) if m == 1 else tuple(f"{model.name} {j + 1}" for j in range(m))
 
 
-def note_of(model: ExportedModel) -> str:
-    """What stands between the formula and a prediction."""
+def note_of(model: ExportedModel, errors: Sequence[float]) -> str:
+    """What stands between the formula and a prediction; rounded, it moves none by more than the formula's own error."""
     if isinstance(model.answer, Posterior | Probit):
         return "The mean over the posterior's draws; predictions are their median, or the mean of their probabilities."
-    if isinstance(model.answer, Numbers) and model.answer.guard is not None and len(model.answer.guard[0]) == 1:
-        low, high = (side[0] for side in model.answer.guard)
-        return f"Predictions are held to {low:.4g} ... {high:.4g}."
-    return ""
+    if not isinstance(model.answer, Numbers) or model.answer.guard is None:
+        return ""
+    lines = []
+    for name, low, high, error in zip(output_names(model), *model.answer.guard, errors, strict=True):
+        whose = "Predictions" if len(errors) == 1 else f"Predictions of {name}"
+        ends = (shortest(rounded_within(end, error)) for end in (low, high))
+        lines.append(f"{whose} are held to {' ... '.join(ends)}.")
+    return "\n".join(lines)

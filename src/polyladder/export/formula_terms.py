@@ -23,18 +23,17 @@ def span(feature: Feature) -> tuple[float, float]:
     return (0.0, 1.0) if (low, high) == (0.0, 1.0) else ((low + high) / 2, (high - low) / 2)
 
 
-def filled(feature: Feature) -> float | None:
-    """What a mapped number is where its column is missing; None where it cannot be."""
+def filled(feature: Feature, middle: float, half: float) -> float | None:
+    """What a number, mapped by a middle and a half width, is where its column is missing; None where it cannot be."""
     if not feature.steps or not isinstance(feature.steps[0], Fill):
         return None
     x = np.array([np.nan])
     for step in feature.steps:
         x = apply(step, x)
-    middle, half = span(feature)
     return (float(x[0]) - middle) / half
 
 
-def reduced(model: ExportedModel, powers: Powers) -> tuple[float, Powers] | None:
+def reduced(model: ExportedModel, powers: Powers, ranges: Sequence[tuple[float, float]]) -> tuple[float, Powers] | None:
     """The simplest monomial that equals this one at every row, and the factor between them; None if it is zero.
 
     An indicator is its own square; a row has one category of a column; and a number whose column is missing is what is
@@ -53,20 +52,23 @@ def reduced(model: ExportedModel, powers: Powers) -> tuple[float, Powers] | None
             left.append((i, 1))
         elif last == (IsMissing(),):
             left.append((i, 1))
-        elif feature.column in missing and (value := filled(feature)) is not None:
+        elif feature.column in missing and (value := filled(feature, *ranges[i])) is not None:
             factor *= value**power
         else:
             left.append((i, power))
     return factor, tuple(left)
 
 
-def merged(model: ExportedModel, monomials: Sequence[Powers], values: Tensor) -> tuple[list[Powers], Tensor]:
+def merged(
+    model: ExportedModel, monomials: Sequence[Powers], values: Tensor, ranges: Sequence[tuple[float, float]]
+) -> tuple[list[Powers], Tensor]:
     """The same polynomial with fewer monomials.
 
     Args:
-        model: whose features are mapped by `span`.
+        model: whose features are mapped.
         monomials: one for each row of values.
         values: coefficients. Shape (terms, m).
+        ranges: (middle, half width) by which each feature is mapped.
 
     Returns:
         Monomials and their coefficients. Shape (fewer terms, m).
@@ -74,7 +76,7 @@ def merged(model: ExportedModel, monomials: Sequence[Powers], values: Tensor) ->
     places: dict[Powers, int] = {}
     rows, target, factors = [], [], []
     for row, powers in enumerate(monomials):
-        found = reduced(model, powers)
+        found = reduced(model, powers, ranges)
         if found is not None:
             rows.append(row)
             factors.append(found[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 from polyladder.convert.source.c import c_source
@@ -13,6 +14,7 @@ from polyladder.convert.source.sql import sql_source
 from polyladder.convert.source.text import Source
 from polyladder.export.javascript import javascript_source
 from polyladder.export.read import exported
+from polyladder.files.kinds import first_line
 
 Language = Literal["numpy", "c", "sql", "javascript", "excel"]
 
@@ -24,8 +26,17 @@ LANGUAGES: dict[str, Callable[..., Source]] = {
 }
 """Languages that render one description of a model; a script for browsers carries what the page carries instead."""
 
-ENDINGS = {"numpy": ".py", "c": ".c", "sql": ".sql", "javascript": ".js", "excel": ".csv"}
-"""How files of each language end."""
+ENDINGS = {"numpy": ".py", "c": ".c", "sql": ".sql", "javascript": ".js", "excel": ".formulas.csv"}
+"""How files of each language end; a sheet must not be taken for the table of the same name."""
+
+FIRST_LINES = {
+    "numpy": f"# {first_line('NumPy')}\n",
+    "c": f"/* {first_line('C')} */\n",
+    "sql": f"-- {first_line('SQL')}\n",
+    "javascript": f"// {first_line('JavaScript')}\n",
+    "excel": "",
+}
+"""By which a later export knows that it may replace the file; the first line of a sheet is its header."""
 
 
 def to_source(model: Any, language: Language | str = "numpy", **options: Any) -> Source:
@@ -58,12 +69,18 @@ def to_source(model: Any, language: Language | str = "numpy", **options: Any) ->
         >>> module["predict"]([[3.0]]).tolist()
         [[9.0]]
     """
-    if language == "javascript":
-        return javascript_source(model, **options)
-    if language not in LANGUAGES:
+    if language not in ENDINGS:
         raise ValueError(f"language must be one of {', '.join(ENDINGS)}; got {language!r}.")
+    if language == "javascript":
+        return signed(javascript_source(model, **options), language)
     render = LANGUAGES[language]
     if language == "c" and options.get("numbers") == "fixed":
         render = fixed_source
         options = {key: value for key, value in options.items() if key != "numbers"}
-    return render(exported(model), **options)
+    return signed(render(exported(model), **options), language)
+
+
+def signed(source: Source, language: str) -> Source:
+    """The source with a first line that says who wrote it, and so its header."""
+    header = None if source.header is None else f"/* {first_line('C header')} */\n{source.header}"
+    return replace(source, text=FIRST_LINES[language] + source.text, header=header)

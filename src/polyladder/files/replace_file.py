@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import IO
 
 
-def write_atomically(content: bytes, path: str | PathLike[str]) -> None:
-    """Write bytes beside ``path``, then rename."""
-    with replacing(path) as file:
+def write_atomically(content: bytes, path: str | PathLike[str], new: bool = False) -> None:
+    """Write bytes beside ``path``, then rename; with ``new`` nothing that is there is replaced."""
+    with replacing(path, new) as file:
         file.write(content)
 
 
 @contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing(path: str | PathLike[str], new: bool = False) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the place of ``path`` when the block ends without an error.
 
     It is written as a hidden file beside its place, ``.name.`` and some random digits, which is deleted if anything
     goes wrong. Only a killed process leaves it there, and nothing ever reads it. Where ``path`` is a symbolic link, the
-    link stays and the file that it points to is replaced. A file that was there keeps its permissions.
+    link stays and the file that it points to is replaced. A file that was there keeps its permissions. With ``new`` a
+    file that is there at the end, whenever it came, stays as it is, and that is an error.
     """
     # A rename would put the file where the link is.
     target = Path(os.path.realpath(path))
@@ -42,10 +43,13 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         if mode is not None:
             os.chmod(beside, mode)
+        if new:
+            # Of two processes only one can make the name, and what it then replaces is its own empty file.
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         os.replace(beside, target)
     except OSError as error:
         # Errors of the caller's own files name those; and one that is not the system's says already what is wrong.
-        if error.strerror is None or error.filename not in (None, str(beside)):
+        if error.strerror is None or error.filename not in (None, str(beside), str(target)):
             raise
         raise OSError(f"{path} cannot be written: {error.strerror}.") from error
     finally:

@@ -11,6 +11,7 @@ from torch import Tensor
 from polyladder.analysis.line import line_polynomial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.names import input_names
+from polyladder.tables.number_style import counted
 
 REACH = 2.0
 """Each input goes from minus to plus this: two standard deviations of a scaled feature."""
@@ -47,7 +48,7 @@ def curve_grid(polynomial: LadderPolynomial, names: Sequence[str] | None = None)
     low, high = float(curves[:, shown].min()), float(curves[:, shown].max())
     charts = "".join(chart(labels[i], curves[:, i], t, low, high) for i in shown)
     left = polynomial.in_features - len(shown)
-    rest = f" {left} flatter inputs are left out." if left else ""
+    rest = f" {counted(left, 'flatter input')} {'is' if left == 1 else 'are'} left out." if left else ""
     return (
         f'<div><code>{html.escape(repr(polynomial))}</code><div style="display:flex;flex-wrap:wrap;gap:10px 14px;'
         f'margin-top:8px">{charts}</div><small>Each input from {-REACH:g} to {REACH:g}, the others at 0; values from '

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING, Any
 
 from polyladder.report.display import GRAY, axes, tidied
-from polyladder.tables.number_style import number_words
+from polyladder.tables.number_style import counted, number_words
 
 if TYPE_CHECKING:
     from polyladder.explain.contributions import Contributions
@@ -27,7 +27,7 @@ def steps_of(parts: Contributions, row: int, output: int) -> list[tuple[str, flo
     named = [(f"{parts.columns[i]} = {parts.cells[row][i]}", float(parts.values[row, i, output])) for i in order[:BARS]]
     if len(order) > BARS:
         rest = sum(float(parts.values[row, i, output]) for i in order[BARS:])
-        named.append((f"{len(order) - BARS} other columns", rest))
+        named.append((counted(len(order) - BARS, "other column"), rest))
     return named
 
 
@@ -72,14 +72,16 @@ def explanation_html(explanation: Explanation) -> str:
     terms = " ".join(term_html(term) for term in explanation.terms)
     head = (
         f"<p><b>{html.escape(explanation.target)}</b>: a polynomial of order {explanation.order} in "
-        f"{explanation.inputs} inputs. Strongest: {strongest}.</p><p>Largest terms, in scaled inputs: {terms}</p>"
+        f"{counted(explanation.inputs, 'input')}. Strongest: {strongest}.</p>"
+        f"<p>Largest terms, in scaled inputs: {terms}</p>"
     )
     if explanation.contributions is None:
         return f"<div>{head}</div>"
     count = min(ROWS, len(explanation.contributions.outputs))
     more = len(explanation.contributions.outputs) - count
     tables = "".join(row_html(explanation.contributions, row) for row in range(count))
-    return f"<div>{head}{tables}{f'<p>and {more:,} more rows</p>' if more else ''}</div>"
+    rest = f"<p>and {counted(more, 'more row')}</p>" if more else ""
+    return f"<div>{head}{tables}{rest}</div>"
 
 
 def term_html(term: Any) -> str:

@@ -290,3 +290,12 @@ def number_words(value: float, signed: bool = False) -> str:
 def number_style(entries: dict[str, Any]) -> NumberStyle:
     """A style from what `NumberStyle.json` wrote."""
     return replace(PLAIN, **entries)
+
+
+def counted(count: int, word: str, plural: str = "") -> str:
+    """How many of something, in a word or its plural.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(2, "process", "processes")
+    ('1 row', '2,000 rows', '2 processes')
+    """
+    return f"{count:,} {word if count == 1 else plural or word + 's'}"

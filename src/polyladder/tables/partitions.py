@@ -59,7 +59,7 @@ class LocalPartitions:
     def __post_init__(self) -> None:
         if isinstance(self.batches, Iterator):
             raise TypeError(
-                f"batches must give its rows anew in every pass; got a {type(self.batches).__name__}, which is empty "
+                f"batches must give its rows anew in every pass; got {type(self.batches).__name__}, which is empty "
                 "after one. Give an object whose __iter__ starts anew, such as a list."
             )
 

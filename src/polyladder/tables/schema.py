@@ -98,7 +98,7 @@ def rule(label: str, name: str, entry: Any) -> Rule:
     for key in given:
         if key not in ("kind", *allowed):
             said = f"only have {', '.join(allowed)} beside its kind" if allowed else "have nothing beside its kind"
-            raise ValueError(f"Column {name!r} of {label}, a {kind}, must {said}; got {key!r}.")
+            raise ValueError(f"Column {name!r} of {label}, of kind {kind}, must {said}; got {key!r}.")
         wanted = "" if key == "kind" else fault(key, given[key])
         if wanted:
             raise ValueError(f"{key!r} of column {name!r} of {label} must be {wanted}; got {given[key]!r}.")

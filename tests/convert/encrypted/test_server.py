@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -65,7 +67,7 @@ def test_an_affine_function_and_a_unit_without_weights():
 
 def test_the_server_holds_no_secret_key():
     """Neither the model nor what it is sent can be turned into one, and another key opens nothing."""
-    from polyladder.convert.encrypted.bundle import unpack
+    from polyladder.convert.encrypted.bundle import pack, unpack
     from polyladder.convert.encrypted.seal import context, from_bytes, library
 
     p = random_ladder(d=2, hidden=(2,), m=1)
@@ -74,14 +76,20 @@ def test_the_server_holds_no_secret_key():
     sent = made.recipe.encrypt(keys.secret, np.zeros((3, 2)))
     scores = made.score(keys.public, sent)
     assert "key" not in " ".join([*vars(made), *vars(made.recipe), *vars(made.model)])
-    _, _, parts = unpack("public key", keys.public)
+    parts = unpack("public key", keys.public).parts
     assert set(parts) == {"relinearization"}
     with pytest.raises(ValueError, match="must belong to this model's parameters"):
         from_bytes(library().SecretKey, context(made.parameters), parts["relinearization"], "The secret key")
-    with pytest.raises(ValueError, match="must hold a secret key; it holds public key"):
+    with pytest.raises(ValueError, match="must hold a secret key; it holds a public key"):
         made.recipe.decrypt(keys.public, scores)
-    wrong = made.recipe.decrypt(other.secret, scores)
-    assert np.abs(wrong - p(torch.zeros(3, 2, dtype=torch.float64)).numpy()).max() > 1
+    with pytest.raises(ValueError, match="The scores must belong to key"):
+        made.recipe.decrypt(other.secret, scores)
+    # Not even if its name is forged: what it decrypts lies outside of all that the model can say.
+    bundle = unpack("secret key", other.secret)
+    forged = pack("secret key", replace(bundle, ids=unpack("secret key", keys.secret).ids))
+    with pytest.raises(ValueError, match="they exceed its proven range"):
+        made.recipe.decrypt(forged, scores)
+    assert made.recipe.decrypt(keys.secret, scores) == pytest.approx(p(torch.zeros(3, 2).double()).numpy(), abs=1e-3)
 
 
 def test_what_does_not_fit_is_refused():
@@ -102,9 +110,46 @@ def test_foreign_parameters_and_damage_are_refused():
     small, large = (encrypt(random_ladder(d=2, hidden=h, m=1), ranges=[(-1.0, 1.0)] * 2) for h in ((2,), (2, 2, 2)))
     keys, others = small.recipe.make_keys(), large.recipe.make_keys()
     sent = small.recipe.encrypt(keys.secret, np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="rows must be encrypted under"):
+    with pytest.raises(ValueError, match="The rows must belong to model"):
         large.score(others.public, sent)
-    with pytest.raises(ValueError, match="public key must be made under"):
+    with pytest.raises(ValueError, match="The public key must belong to model"):
         small.score(others.public, sent)
-    with pytest.raises(ValueError, match="something else or damaged"):
+    with pytest.raises(ValueError, match="something else, damaged"):
         small.score(keys.public, sent[: len(sent) // 2])
+
+
+@pytest.mark.slow
+def test_what_does_not_belong_together_is_refused_at_every_step():
+    """Four times the same ring: another model, another range of the same model, and another pair of keys."""
+    p, q = random_ladder(d=2, hidden=(2,), m=1, seed=0), random_ladder(d=2, hidden=(2,), m=1, seed=1)
+    own, model, box = (encrypt(x, ranges=[(-1.0, high)] * 2) for x, high in ((p, 1.0), (q, 1.0), (p, 2.0)))
+    assert own.parameters == model.parameters == box.parameters
+    keys = own.recipe.make_keys()
+    x = np.full((3, 2), 0.5)
+    rows_sent = own.recipe.encrypt(keys.secret, x)
+    scores = own.score(keys.public, rows_sent)
+    assert own.recipe.decrypt(keys.secret, scores) == pytest.approx(p(torch.from_numpy(x)).numpy(), abs=1e-3)
+    for other in (model, box):
+        others = other.recipe.make_keys()
+        foreign = other.recipe.encrypt(others.secret, x)
+        for step in (
+            lambda o=other: o.recipe.encrypt(keys.secret, x),
+            lambda o=other: o.score(keys.public, rows_sent),
+            lambda f=foreign: own.score(keys.public, f),
+            lambda k=others: own.score(k.public, rows_sent),
+            lambda o=other: o.recipe.decrypt(keys.secret, scores),
+            lambda k=others: own.recipe.decrypt(k.secret, scores),
+            lambda o=other, k=others, f=foreign: own.recipe.decrypt(keys.secret, o.score(k.public, f)),
+        ):
+            with pytest.raises(ValueError, match="must belong to model"):
+                step()
+    second = own.recipe.make_keys()
+    for step in (
+        lambda: own.score(second.public, rows_sent),
+        lambda: own.score(keys.public, own.recipe.encrypt(second.secret, x)),
+        lambda: own.recipe.decrypt(second.secret, scores),
+    ):
+        with pytest.raises(ValueError, match="must belong to key"):
+            step()
+    finer = encrypt(p, tolerance=own.bound[0] * 1.5, ranges=[(-1.0, 1.0)] * 2)
+    assert (finer.recipe.model, finer.recipe.id) == (own.recipe.model, own.recipe.id)

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
+import secrets
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from polyladder.convert.encrypted.bundle import pack, unpack
+from polyladder.convert.encrypted.bundle import Bundle, Ids, check_ids, check_parts, pack, unpack
+from polyladder.convert.encrypted.ids import recipe_id
 from polyladder.convert.encrypted.parameters import Parameters
-from polyladder.convert.encrypted.seal import context, from_bytes, library, to_bytes
+from polyladder.convert.encrypted.pieces import (
+    answer_from,
+    answer_json,
+    columns_from,
+    columns_json,
+    features_from,
+    features_json,
+    numbers_from,
+    parameters_from,
+    require,
+)
+from polyladder.convert.encrypted.seal import ciphertext, context, from_bytes, library, to_bytes
 from polyladder.convert.exported.answers import Classes, Numbers
 from polyladder.convert.exported.apply import answers_of, inputs_of
 from polyladder.convert.exported.model import ExportedColumn, Feature
 from polyladder.convert.exported.ranges import Array
-from polyladder.convert.exported.steps import (
-    Affine,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    YeoJohnson,
-)
 
-STEPS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Fill, Clip, Affine, Ramp, YeoJohnson, Quantile, IsMissing, IsCategory)
-}
-FORMAT = "polyladder encrypted recipe 1"
+FORMAT = "polyladder encrypted recipe 2"
+
+ROUNDING = 1e-9
+"""By how much, relatively, doubles may leave a range that is proven."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Recipe:
     """Everything that a client needs.
 
     Attributes:
+        model: name of the model that it was made of.
         parameters: of the encryption.
         columns: of the table.
         features: from columns to inputs of the ladders.
@@ -56,6 +59,7 @@ class Recipe:
         bound: what the difference of an output to the exact one does not exceed, but for a chance below 1e-8.
     """
 
+    model: str
     parameters: Parameters
     columns: tuple[ExportedColumn, ...]
     features: tuple[Feature, ...]
@@ -65,24 +69,32 @@ class Recipe:
     answer: Numbers | Classes
     bound: Array
 
+    @property
+    def id(self) -> str:
+        """Its own name, by which keys, rows and scores are known to belong to it."""
+        return recipe_id(self._said(), self._numbers())
+
     def make_keys(self) -> Keys:
-        """New keys, from the operating system's randomness."""
-        seal = library()
-        generator = seal.KeyGenerator(context(self.parameters))
-        secret = pack("secret key", self.parameters, {"secret": to_bytes(generator.secret_key())})
-        public = pack("public key", self.parameters, {"relinearization": to_bytes(generator.create_relin_keys())})
+        """New keys, from the operating system's randomness; they belong to this recipe."""
+        generator = library().KeyGenerator(context(self.parameters))
+        ids = Ids(self.model, self.id, secrets.token_hex(16))
+        secret = pack("secret key", Bundle(ids, {"secret": to_bytes(generator.secret_key())}))
+        public = pack("public key", Bundle(ids, {"relinearization": to_bytes(generator.create_relin_keys())}))
         return Keys(secret, public)
 
     def encrypt(self, secret_key: bytes, rows: Any) -> bytes:
         """Rows of a table, encrypted: one ciphertext for each input and each block of rows.
 
         Args:
-            secret_key: from `Keys.secret`.
+            secret_key: from `Keys.secret`, made with this recipe.
             rows: a data frame, or an array. Shape (n, columns).
         """
-        z = inputs_of(self.columns, self.features, rows) / self.scale
         seal, made_in = library(), context(self.parameters)
-        encryptor = seal.Encryptor(made_in, self._secret(made_in, secret_key))
+        ids, secret = self._secret(made_in, secret_key)
+        z = inputs_of(self.columns, self.features, rows) / self.scale
+        if len(z) == 0 or np.abs(z).max() > 1 + ROUNDING:
+            raise ValueError("Rows must be some, and inputs within the recipe's range; the recipe may be damaged.")
+        encryptor = seal.Encryptor(made_in, secret)
         encoder, plain = seal.CKKSEncoder(made_in), seal.Plaintext()
         slots = self.parameters.slots
         parts = {}
@@ -90,84 +102,86 @@ class Recipe:
             for i, column in enumerate(z[start : start + slots].T):
                 encoder.encode(column.tolist(), self.parameters.scale, plain)
                 parts[f"{k}_{i}"] = to_bytes(encryptor.encrypt_symmetric(plain))
-        blocks = -(-len(z) // slots)
-        return pack("encrypted rows", self.parameters, parts, rows=len(z), blocks=blocks)
+        return pack("encrypted rows", Bundle(ids, parts, len(z)))
 
     def decrypt(self, secret_key: bytes, scores: bytes) -> Array:
         """Answers from encrypted scores: guarded numbers (n, m), or probabilities (n, classes)."""
         return answers_of(self.answer, self.decrypt_outputs(secret_key, scores))
 
     def decrypt_outputs(self, secret_key: bytes, scores: bytes) -> Array:
-        """The outputs of the ladders themselves. Shape (n, m)."""
-        parameters, facts, parts = unpack("encrypted scores", scores)
-        if parameters != self.parameters:
-            raise ValueError(f"The scores must be computed under {self.parameters}; got {parameters}.")
-        seal, made_in = library(), context(self.parameters)
-        decryptor = seal.Decryptor(made_in, self._secret(made_in, secret_key))
-        encoder, plain = seal.CKKSEncoder(made_in), seal.Plaintext()
-        blocks = []
-        for k in range(int(facts["blocks"])):
-            columns = []
-            for j in range(len(self.sizes)):
-                content = parts[f"{k}_{j}"]
-                found = from_bytes(lambda: seal.Ciphertext(made_in), made_in, content, "A ciphertext")
-                decryptor.decrypt(found, plain)
-                columns.append(np.array(encoder.decode_double(plain)))
-            blocks.append(np.stack(columns, 1))
-        return np.asarray(np.concatenate(blocks)[: int(facts["rows"])] * self.sizes + self.offset)
+        """The outputs of the ladders themselves. Shape (n, m).
 
-    def _secret(self, made_in: Any, secret_key: bytes) -> Any:
-        parameters, _, parts = unpack("secret key", secret_key)
-        if parameters != self.parameters:
-            raise ValueError(f"The secret key must be made under {self.parameters}; got {parameters}.")
-        return from_bytes(library().SecretKey, made_in, parts["secret"], "The secret key")
+        No output of a ladder exceeds its proven size. What does was not computed by this model, or not from rows under
+        this key, and is refused.
+        """
+        seal, made_in = library(), context(self.parameters)
+        ids, secret = self._secret(made_in, secret_key)
+        bundle = unpack("encrypted scores", scores)
+        check_ids("The scores", bundle.ids, self.model, self.id, ids.key)
+        blocks = check_parts("The scores", bundle, self.parameters.slots, len(self.sizes))
+        decryptor, encoder, plain = seal.Decryptor(made_in, secret), seal.CKKSEncoder(made_in), seal.Plaintext()
+        found = np.empty((blocks * self.parameters.slots, len(self.sizes)))
+        for k, block in enumerate(np.split(found, blocks)):
+            for j in range(len(self.sizes)):
+                score = ciphertext(made_in, bundle.parts[f"{k}_{j}"], self.parameters.scale**2)
+                decryptor.decrypt(score, plain)
+                block[:, j] = encoder.decode_double(plain)
+        found = found[: bundle.rows]
+        if not (np.abs(found) <= 1 + ROUNDING + self.bound / self.sizes).all():
+            raise ValueError(
+                "The scores must be computed by this model from rows under this key; they exceed its proven range. "
+                "They are damaged, or forged."
+            )
+        return np.asarray(found * self.sizes + self.offset)
+
+    def _secret(self, made_in: Any, secret_key: bytes) -> tuple[Ids, Any]:
+        """The ids of a secret key and the key itself."""
+        bundle = unpack("secret key", secret_key)
+        check_ids("The secret key", bundle.ids, self.model, self.id)
+        return bundle.ids, from_bytes(library().SecretKey, made_in, bundle.parts.get("secret", b""), "The secret key")
+
+    def _said(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "model": self.model,
+            "parameters": asdict(self.parameters),
+            "columns": columns_json(self.columns),
+            "features": features_json(self.features),
+            "answer": answer_json(self.answer),
+        }
+
+    def _numbers(self) -> dict[str, Array]:
+        return {"scale": self.scale, "sizes": self.sizes, "offset": self.offset, "bound": self.bound}
 
     def to_json(self) -> str:
         """The recipe as text."""
-        features = [
-            {"column": f.column, "steps": [{"kind": type(s).__name__, **asdict(s)} for s in f.steps]}
-            for f in self.features
-        ]
-        return json.dumps(
-            {
-                "format": FORMAT,
-                "parameters": asdict(self.parameters),
-                "columns": [asdict(column) for column in self.columns],
-                "features": features,
-                "scale": self.scale.tolist(),
-                "sizes": self.sizes.tolist(),
-                "offset": self.offset.tolist(),
-                "answer": {"kind": type(self.answer).__name__, **asdict(self.answer)},
-                "bound": self.bound.tolist(),
-            }
-        )
+        numbers = {name: values.tolist() for name, values in self._numbers().items()}
+        return json.dumps({**self._said(), **numbers, "id": self.id})
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The recipe from its text."""
         try:
-            found = json.loads(text)
-            if found["format"] != FORMAT:
-                raise KeyError(FORMAT)
-            columns = tuple(ExportedColumn(**{**c, "categories": tuple(c["categories"])}) for c in found["columns"])
-            features = tuple(Feature(f["column"], tuple(step_of(s) for s in f["steps"])) for f in found["features"])
-            numbers = {name: np.array(found[name], dtype=np.float64) for name in ("scale", "sizes", "offset", "bound")}
-            parameters = Parameters(**found["parameters"])
-            return cls(parameters, columns, features, answer=answer_from(found["answer"]), **numbers)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError("The file must hold a recipe of polyladder; it is something else or damaged.") from error
-
-
-def step_of(content: dict[str, Any]) -> Any:
-    """A step from its JSON."""
-    kind = STEPS[content["kind"]]
-    names = [field.name for field in dataclasses.fields(kind)]
-    return kind(**{n: tuple(content[n]) if isinstance(content[n], list) else content[n] for n in names})
-
-
-def answer_from(content: dict[str, Any]) -> Numbers | Classes:
-    """The way from outputs to answers, from its JSON."""
-    if content["kind"] == "Classes":
-        return Classes(tuple(content["labels"]), content["link"])
-    guard = content["guard"]
-    return Numbers(None if guard is None else (tuple(guard[0]), tuple(guard[1])))
+            content = json.loads(text)
+            columns = columns_from(content["columns"])
+            sizes = numbers_from(content["sizes"], 0.0)
+            found = cls(
+                str(content["model"]),
+                parameters_from(content["parameters"]),
+                columns,
+                features_from(content["features"], columns),
+                numbers_from(content["scale"], 0.0),
+                sizes,
+                numbers_from(content["offset"]),
+                answer_from(content["answer"], len(sizes)),
+                numbers_from(content["bound"], 0.0),
+            )
+            require(len(found.scale) == len(found.features), "every input must have a scale")
+            require(len(sizes) == len(found.offset) == len(found.bound), "every output must have a size")
+            require(content["format"] == FORMAT and content["id"] == found.id, "a recipe must have its own name")
+            return found
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+            raise ValueError(
+                "The file must hold a recipe of polyladder; it is something else, damaged, or of an earlier version. "
+                "Export it again."
+            ) from error

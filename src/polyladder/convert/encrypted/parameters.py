@@ -46,7 +46,7 @@ class Parameters:
     @property
     def total_bits(self) -> int:
         """Bits of the whole modulus."""
-        return sum(self.chain)
+        return 2 * (self.bits + MARGIN) + self.bits * self.levels
 
 
 def levels_of(depth: int) -> int:

@@ -52,6 +52,24 @@ def from_bytes(make: Callable[[], Any], made_in: Any, content: bytes, what: str)
         place.write_bytes(content)
         try:
             found.load(made_in, str(place))
-        except (RuntimeError, ValueError) as error:
+        # A damaged size asks for memory that nobody has.
+        except (RuntimeError, ValueError, MemoryError) as error:
             raise ValueError(f"{what} must belong to this model's parameters and be undamaged; {error}.") from error
+    return found
+
+
+def ciphertext(made_in: Any, content: bytes, scale: float, fresh: bool = False) -> Any:
+    """A ciphertext from bytes, of numbers that are multiplied by a scale.
+
+    Args:
+        made_in: a context.
+        content: from `to_bytes`.
+        scale: that it must have, or its numbers would be others.
+        fresh: whether it must be as encryption makes it, at the first level.
+    """
+    seal = library()
+    found = from_bytes(lambda: seal.Ciphertext(made_in), made_in, content, "A ciphertext")
+    as_made = found.size() == 2 and found.parms_id() == made_in.first_parms_id()
+    if not (abs(found.scale / scale - 1) < 1e-9 and found.is_ntt_form() and (as_made or not fresh)):
+        raise ValueError("A ciphertext must have the scale and the level of its place; it has others. It is damaged.")
     return found

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.convert.encrypted.bundle import pack, unpack
+from polyladder.convert.encrypted.bundle import Bundle, check_ids, check_parts, pack, unpack
 from polyladder.convert.encrypted.client import Recipe
 from polyladder.convert.encrypted.normalized import NormalLadder, NormalModel, Sum
 from polyladder.convert.encrypted.parameters import Parameters
-from polyladder.convert.encrypted.seal import context, from_bytes, library, to_bytes
+from polyladder.convert.encrypted.seal import ciphertext, context, from_bytes, library, to_bytes
 from polyladder.convert.exported.ranges import Array
 
 
@@ -46,27 +46,20 @@ class EncryptedModel:
             rows: from `Recipe.encrypt`.
             workers: processes that share the blocks of rows.
         """
-        parameters, facts, parts = unpack("encrypted rows", rows)
-        if parameters != self.parameters:
-            raise ValueError(f"The rows must be encrypted under {self.parameters}; got {parameters}. Send the recipe.")
-        key_parameters, _, keys = unpack("public key", public_key)
-        if key_parameters != self.parameters:
-            raise ValueError(f"The public key must be made under {self.parameters}; got {key_parameters}.")
-        blocks = int(facts["blocks"])
-        d = len(self.model.scale)
-        if blocks < 1 or set(parts) != {f"{k}_{i}" for k in range(blocks) for i in range(d)}:
-            raise ValueError(f"The rows must have {d} ciphertexts for each of {blocks} blocks; got {len(parts)} parts.")
-        jobs = [
-            (self.model, self.parameters, keys["relinearization"], [parts[f"{k}_{i}"] for i in range(d)])
-            for k in range(blocks)
-        ]
+        bundle, public = unpack("encrypted rows", rows), unpack("public key", public_key)
+        recipe, d = self.recipe, len(self.model.scale)
+        check_ids("The rows", bundle.ids, recipe.model, recipe.id)
+        check_ids("The public key", public.ids, recipe.model, recipe.id, bundle.ids.key)
+        blocks = check_parts("The rows", bundle, self.parameters.slots, d)
+        key = public.parts.get("relinearization", b"")
+        jobs = [(self.model, self.parameters, key, [bundle.parts[f"{k}_{i}"] for i in range(d)]) for k in range(blocks)]
         if workers > 1 and blocks > 1:
             with ProcessPoolExecutor(min(workers, blocks), mp_context=get_context("spawn")) as pool:
                 scored = list(pool.map(score_block, jobs))
         else:
             scored = [score_block(job) for job in jobs]
         found = {f"{k}_{j}": content for k, block in enumerate(scored) for j, content in enumerate(block)}
-        return pack("encrypted scores", parameters, found, rows=facts["rows"], blocks=blocks)
+        return pack("encrypted scores", Bundle(bundle.ids, found, bundle.rows))
 
 
 @lru_cache(maxsize=4)
@@ -79,12 +72,14 @@ def score_block(job: tuple[NormalModel, Parameters, bytes, list[bytes]]) -> list
     """The outputs of one block of rows, as bytes."""
     model, parameters, keys, contents = job
     tools = machine(parameters, keys)
-    seal = library()
-    z = [from_bytes(lambda: seal.Ciphertext(tools.context), tools.context, c, "A ciphertext") for c in contents]
+    z = [ciphertext(tools.context, content, parameters.scale, fresh=True) for content in contents]
     total: list[Any] = []
-    for ladder in model.ladders:
-        outputs = tools.ladder(ladder, z)
-        total = outputs if not total else [tools.add(a, b) for a, b in zip(total, outputs, strict=True)]
+    try:
+        for ladder in model.ladders:
+            outputs = tools.ladder(ladder, z)
+            total = outputs if not total else [tools.add(a, b) for a, b in zip(total, outputs, strict=True)]
+    except RuntimeError as error:
+        raise ValueError(f"The rows must be ciphertexts that can be computed with; SEAL says: {error}.") from error
     return [to_bytes(t) for t in total]
 
 
@@ -149,9 +144,9 @@ class Machine:
         if z[0].parms_id() == h[0].parms_id():
             return z
         found = []
-        for ciphertext in z:
+        for fresh in z:
             low = self.seal.Ciphertext()
-            self.evaluator.mod_switch_to(ciphertext, h[0].parms_id(), low)
+            self.evaluator.mod_switch_to(fresh, h[0].parms_id(), low)
             found.append(low)
         return found
 

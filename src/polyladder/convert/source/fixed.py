@@ -12,6 +12,7 @@ from polyladder.convert.exported.answers import Guard, Numbers
 from polyladder.convert.exported.model import ExportedModel, identifier
 from polyladder.convert.exported.ranges import Array, Interval, input_box, ladder_ranges
 from polyladder.convert.exported.steps import Clip, Ramp
+from polyladder.convert.printed import rounded_up
 from polyladder.convert.source.c import comment
 from polyladder.convert.source.fixed_point import (
     Fixed,
@@ -173,7 +174,7 @@ def header(model: ExportedModel, name: str, bits: int, columns: list[Column], ou
         kind = "code of the text" if column.column.kind == "category" else f"value * 2^{column.point}, rounded"
         lines.append(f"   {i}  {column.column.name}: {kind}")
     lines.append(f"A missing number is the smallest word. Answers are to be multiplied by 2^{-outputs.point}.")
-    lines.append("Proven largest error of each: " + ", ".join(f"{v:.3g}" for v in bound) + ".")
+    lines.append("Proven largest error of each: " + ", ".join(map(rounded_up, bound.tolist())) + ".")
     upper = name.upper()
     return "\n".join(
         [

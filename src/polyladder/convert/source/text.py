@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from polyladder.files.kinds import HEADER
 from polyladder.files.replace_file import write_atomically
 
 
@@ -26,10 +27,23 @@ class Source:
     def __str__(self) -> str:
         return self.text
 
-    def write(self, path: str | PathLike[str]) -> Path:
-        """Write the file, and a header beside it under the same name with the ending ``.h`` where there is one."""
+    def write(self, path: str | PathLike[str], force: bool = False) -> Path:
+        """Write the file, and a header beside it under the same name with the ending ``.h`` where there is one.
+
+        Args:
+            path: where to; an existing file is replaced.
+            force: replace a header that is there even if it is not one of polyladder.
+        """
         place = Path(path)
         if self.header is not None:
-            write_atomically(self.header.encode(), place.with_suffix(".h"))
+            beside, content = place.with_suffix(".h"), self.header.encode()
+            if beside == place:
+                raise ValueError(f"path must not end in .h, which is the header's name; got {place}. End it in .c.")
+            if not force and beside.exists() and not HEADER.recognizes(beside) and beside.read_bytes() != content:
+                raise ValueError(
+                    f"The header must be a new file or {HEADER.words} that polyladder wrote; {beside} is neither. "
+                    "Choose another name, or replace it with force=True."
+                )
+            write_atomically(content, beside)
         write_atomically(self.text.encode(), place)
         return place

@@ -87,6 +87,7 @@ def html_page(comparisons: Sequence[Comparison]) -> str:
     sections = "".join(section(comparison) for comparison in comparisons)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="generator" content="polyladder reproduce">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>The paper's tables and figures</title><style>{STYLE}</style></head><body>"
         f"<h1>The paper's tables and figures</h1><p>{INTRODUCTION}</p>{sections}</body></html>\n"

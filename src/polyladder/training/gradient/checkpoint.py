@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,10 @@ from polyladder.training.gradient.model_batch import ModelBatch
 from polyladder.training.history import TrainingLog
 
 LOGGED = ("running", "diverged", "stopped", "steps", "best", "best_loss", "curves")
+HELD = {"epoch", "state", "first", "second", "steps", "rest", "generators", "log"}
+
+FOREIGN = (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, AttributeError, TypeError)
+"""What torch raises at files that it did not write."""
 
 
 def write_checkpoint(path: Path, epoch: int, models: ModelBatch, log: TrainingLog) -> None:
@@ -40,7 +45,7 @@ def read_checkpoint(path: Path, models: ModelBatch, log: TrainingLog) -> int:
     """Go on from a file, if there is one; returns the epochs that are done."""
     if not path.exists():
         return 0
-    held: dict[str, Any] = torch.load(path, weights_only=True)
+    held = held_in(path)
     shapes = {name: t.shape for name, t in models.state.items()}
     if {name: t.shape for name, t in held["state"].items()} != shapes:
         raise ValueError(
@@ -55,3 +60,14 @@ def read_checkpoint(path: Path, models: ModelBatch, log: TrainingLog) -> int:
             generator.set_state(state)
     vars(log).update(held["log"])
     return int(held["epoch"])
+
+
+def held_in(path: Path) -> dict[str, Any]:
+    """What `write_checkpoint` wrote; any other file is refused, and so stays as it is."""
+    try:
+        held = torch.load(path, weights_only=True)
+    except FOREIGN as error:
+        held = error
+    if not isinstance(held, dict) or held.keys() != HELD:
+        raise ValueError(f"{path} must be new or a checkpoint of polyladder; it is neither. Choose another name.")
+    return held

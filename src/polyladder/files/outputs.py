@@ -1,0 +1,103 @@
+"""Which files a command may write: new ones and its own earlier ones; others if it is told to, and never what it reads.
+
+A command checks all of its outputs before any work is done, those that it writes beside the named ones included.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polyladder.files.kinds import Kind
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file that is going to be written.
+
+    Attributes:
+        name: what a message calls it: the option that named it.
+        path: where it goes.
+        kind: what it will hold.
+    """
+
+    name: str
+    path: Path
+    kind: Kind
+
+
+def check_outputs(
+    outputs: Sequence[Output],
+    inputs: Iterable[str | Path | None] = (),
+    *,
+    force: bool = False,
+    no_clobber: bool = False,
+) -> list[bool]:
+    """Refuse what may not be written, and say of each output whether a file will be replaced.
+
+    Args:
+        outputs: of one run.
+        inputs: files that the same run reads; "-" is standard input, None is nothing. They are never replaced.
+        force: whether files of others may be replaced.
+        no_clobber: whether no file may be.
+    """
+    if force and no_clobber:
+        raise ValueError("--force must come without --no-clobber, which says the opposite; got both.")
+    read = [found for place in inputs if (found := identity(place)) is not None]
+    for k, output in enumerate(outputs):
+        check_place(output)
+        for other in outputs[:k]:
+            if os.path.realpath(other.path) == os.path.realpath(output.path):
+                raise ValueError(f"{output.name} must be another file than {other.name}; both are {output.path}.")
+        here = identity(output.path)
+        if here is None:
+            continue
+        if any(os.path.samestat(here, there) for there in read):
+            raise ValueError(
+                f"{output.name} must not be a file that this command reads; got {output.path}. Choose another name."
+            )
+        if no_clobber:
+            raise ValueError(
+                f"{output.name} must be a new file with --no-clobber; {output.path} exists. Choose another name."
+            )
+        if output.kind.lasting:
+            raise ValueError(
+                f"{output.name} must be a new file, as {output.kind.words} cannot be made again; {output.path} exists. "
+                "Choose another name."
+            )
+        if not force:
+            refuse_foreign(output)
+    return [output.path.exists() for output in outputs]
+
+
+def check_place(output: Output) -> None:
+    """Refuse a place that no file can have."""
+    name, path = output.name, output.path
+    if not path.parent.is_dir():
+        raise ValueError(f"{name} must lie in an existing folder; got {path}. Make {path.parent} first.")
+    if path.is_dir():
+        raise ValueError(f"{name} must be a file; {path} is a folder. Choose a name inside of it.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{name} must be a file; {path} is a device or a pipe. Choose another name.")
+
+
+def refuse_foreign(output: Output) -> None:
+    """Refuse to replace a file that is not recognizably of the same kind, and so may be anyone's."""
+    kind, path = output.kind, output.path
+    if kind.recognizes(path):
+        return
+    if kind.mark is None:
+        said = f"must be a new file, as {kind.words} does not show who wrote it; {path} exists"
+    else:
+        said = f"must be a new file or {kind.words} that polyladder wrote; {path} is neither"
+    raise ValueError(f"{output.name} {said}. Choose another name, or replace it with --force.")
+
+
+def identity(place: str | Path | None) -> os.stat_result | None:
+    """By what a file is known under any of its names; None where there is none."""
+    try:
+        return None if place is None else os.fstat(0) if str(place) == "-" else os.stat(place)
+    except (OSError, ValueError):
+        return None
