@@ -177,9 +177,7 @@ def read_numbers(text: Any, style: NumberStyle) -> Any:
     parts = text.str.extract_groups(GRAMMAR).struct.unnest().with_columns(pl.all().fill_null(""))
     ended = {ending: factor_of(ending, style) for ending in parts["ending"].unique().to_list()}
     known = [ending for ending, factor in ended.items() if factor is not None]
-    mark = f"[{SPACES}]" if style.thousands == " " else "['’]" if style.thousands == "'" else re.escape(style.thousands)
-    grouped = rf"|\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}" if style.thousands else ""
-    pattern = rf"^(?:\d+{grouped})?(?:{re.escape(style.decimal)}\d*)?$"
+    mark, pattern = mark_pattern(style)
     brackets = parts["open"].eq("(")
     right = (
         parts["digits"].str.contains(pattern)
@@ -199,6 +197,13 @@ def read_numbers(text: Any, style: NumberStyle) -> Any:
     negative = brackets | parts["sign"].is_in(minus) | parts["inner"].is_in(minus)
     values = values.zip_with(~negative, -values)
     return values.set(~right.fill_null(False), None).alias(text.name)
+
+
+def mark_pattern(style: NumberStyle) -> tuple[str, str]:
+    """Patterns of the mark between thousands, empty if there is none, and of all digits of a number."""
+    mark = f"[{SPACES}]" if style.thousands == " " else "['’]" if style.thousands == "'" else re.escape(style.thousands)
+    grouped = rf"|\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}" if style.thousands else ""
+    return mark, rf"^(?:\d+{grouped})?(?:{re.escape(style.decimal)}\d*)?$"
 
 
 def factor_of(ending: str, style: NumberStyle) -> float | None:

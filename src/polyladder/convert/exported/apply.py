@@ -21,7 +21,7 @@ from polyladder.convert.exported.steps import (
     Step,
     YeoJohnson,
 )
-from polyladder.tables.table import is_missing
+from polyladder.tables.table import is_missing, no_dates, read_numbers
 
 
 def inputs_of(columns: Sequence[ExportedColumn], features: Sequence[Feature], rows: Any) -> Array:
@@ -37,7 +37,10 @@ def inputs_of(columns: Sequence[ExportedColumn], features: Sequence[Feature], ro
         column = columns[feature.column]
         # A frame of either kind gives a column by its name; an array by its place.
         values = rows[:, feature.column] if isinstance(rows, np.ndarray) else rows[column.name]
-        x: Any = texts(values) if column.kind == "category" else np.array(values, dtype=np.float64)
+        # As numbers, dates of some libraries would be counts of their smallest unit.
+        if np.asarray(values).dtype.kind in "mM":
+            raise ValueError(no_dates(column.name))
+        x: Any = texts(values) if column.kind == "category" else read_numbers(column.name, values)
         for step in feature.steps:
             x = apply(step, x)
         found.append(np.asarray(x, dtype=np.float64))
