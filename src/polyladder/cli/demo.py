@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from polyladder.cli.printable import make_console
+
 ROWS = 1000
 SECONDS = 4.0
 """For choosing order, width and ridge."""
@@ -43,7 +45,7 @@ def demo(
 def command(words: str) -> None:
     """Show the command that does what follows."""
     typer.echo()
-    typer.secho(f"$ polyladder {words}", bold=True)
+    make_console(highlight=False, soft_wrap=True).print(f"$ polyladder {words}", style="bold", markup=False)
 
 
 def write_friedman(path: Path) -> None:
