@@ -28,8 +28,9 @@ def test_columns_and_steps_of_a_mixed_table():
 def test_columns_of_zeros_and_ones_are_known():
     rng = np.random.default_rng(0)
     X = np.stack([rng.integers(0, 2, 40), rng.uniform(0, 1, 40), np.r_[0.0, 1.0, rng.uniform(0, 1, 38)]], 1)
-    for features in ("standard", "quantile"):
+    for features in ("standard", "quantile", "yeo-johnson"):
         model = LPNNRegressor(order=2, width=2, max_iter=2, features=features, random_state=0).fit(X, X[:, 1])
+        assert [column.binary for column in exported(model).columns] == [True, False, False]
         model.card_ = {"columns": describe_columns(model.read_table(X))}
         assert [column.binary for column in exported(model).columns] == [True, False, False]
 

@@ -23,7 +23,7 @@ from polyladder.convert.exported.steps import (
 )
 from polyladder.estimators.bayesian import SUREST
 from polyladder.estimators.targets import ClassTarget, NumberTarget
-from polyladder.explain.columns import Column
+from polyladder.explain.columns import Column, scaled
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.columns import ColumnKind
@@ -69,9 +69,9 @@ def is_binary(features: Features, column: Column) -> bool:
     """Whether training saw 0 and 1, and nothing else as far as is known."""
     if not np.allclose([column.low, column.high], [0.0, 1.0], rtol=0.0) or any(column.counts[1:-1]):
         return False
-    if features.kind != "quantile" or features.shaper_ is None:
-        return True
-    return set(features.shaper_.quantiles_[:, column.at]) <= {0.0, 1.0}
+    low, high = scaled(features, column, np.array([0.0, 1.0]))
+    # Of all columns with these ends and this mean, that of nothing else has the largest variance, which is 1 here.
+    return bool(-low * high <= 1 + 1e-6)
 
 
 def features_of(features: Features, columns: tuple[Column, ...]) -> tuple[Feature, ...]:

@@ -116,10 +116,10 @@ MODULES = ("datetime", "math", "numbers", "re")
 
 
 def documented(text: str) -> str:
-    """Text within a docstring: what is not printable as escapes, and nothing that could end it.
+    r"""Text within a docstring: what is not printable as escapes, and nothing that could end it.
 
-    >>> print(documented('a" \\n'))
-    a\\" \\\\n
+    >>> print(documented('a" \n'))
+    a\" \n
     """
     return repr(text)[1:-1].replace('"', '\\"')
 
