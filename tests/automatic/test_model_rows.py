@@ -51,6 +51,24 @@ def test_the_columns_of_a_model_are_numbers_categories_and_dates() -> None:
     assert model_columns(thin) == tuple(ColumnKind(f"x{i}", "number") for i in range(3))
 
 
+def test_columns_know_their_range_in_training() -> None:
+    number, category, day = model_columns(of_frame())
+    assert number.span == (frame()["a"].min(), frame()["a"].median(), frame()["a"].max())
+    assert category.span is None
+    assert day.span == (20_000.0, 20_009.5, 20_019.0)
+
+
+def test_what_is_converted_is_said_as_a_warning(tmp_path: Path) -> None:
+    model = of_frame()
+    model.card_["columns"][0]["written"] = {"kind": "number", "style": {"suffix": " kg"}}
+    file = opened(tmp_path, "day,kind,a\n04.10.2024,p,11.2 lb\n05.10.2024,q,1 lb\n")
+    with pytest.warns(
+        UserWarning, match=r"Column 'a' holds numbers in lb, which are converted: '11\.2 lb' is read as 5"
+    ):
+        rows = model_rows(file.whole(), file_columns(file, model), file, model)
+    assert rows["a"].to_list() == pytest.approx([5.080235, 0.453592], rel=1e-5)
+
+
 def test_rows_of_a_file_are_those_of_the_frame(tmp_path: Path) -> None:
     model = of_frame()
     file = opened(tmp_path, 'more,day,kind,a\nx,04.10.2024,p,"1,000.5"\ny,05.10.2024,,2\n')

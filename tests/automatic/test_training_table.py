@@ -9,6 +9,8 @@ import pytest
 from polyladder.automatic.fit_table import frame_file
 from polyladder.automatic.training_table import TrainingTable, settle_task, training_table
 from polyladder.tables.columns import ColumnKind
+from polyladder.tables.number_style import NumberStyle
+from polyladder.tables.schema import Rule
 
 N = 30
 
@@ -28,7 +30,8 @@ def test_numbers_and_text_are_kept_as_they_are() -> None:
     assert found.columns.columns == ["a", "kind"]
     np.testing.assert_array_equal(found.target, columns()["y"])
     assert (found.task, found.name, found.source) == ("regression", "y", "the table")
-    assert found.sentences == ("y holds 30 different numbers: regression.",)
+    ends = [f"{end:.5f}" for end in (found.target.min(), found.target.max())]
+    assert found.sentences == (f"y holds 30 different numbers from {ends[0]} to {ends[1]}: regression.",)
 
 
 def test_columns_may_be_dropped_or_called_categories() -> None:
@@ -94,16 +97,21 @@ def test_an_empty_table_is_refused() -> None:
     ("values", "task", "expected", "said"),
     [
         ([0, 1] * 15, None, "classification", "y holds 2 different whole numbers: classification."),
-        ([0, 1] * 15, "regression", "regression", "2 different whole numbers: regression; set the task to classif"),
+        (
+            [0, 1] * 15,
+            "regression",
+            "regression",
+            "2 different whole numbers from 0 to 1: regression; set the task",
+        ),
         (
             [1, 2, 3] * 10,
             None,
             "regression",
-            "3 different whole numbers: regression; set the task to classification if",
+            "3 different whole numbers from 1 to 3: regression; set the task to classification if",
         ),
         ([1, 2, 3] * 10, "classification", "classification", "3 different whole numbers: classification."),
-        ([0.5, 1.5, 2.5] * 10, None, "regression", "y holds 3 different numbers: regression."),
-        (list(range(30)), None, "regression", "y holds 30 different whole numbers: regression."),
+        ([0.5, 1.5, 2.5] * 10, None, "regression", "y holds 3 different numbers from 0.5 to 2.5: regression."),
+        (list(range(30)), None, "regression", "y holds 30 different whole numbers from 0 to 29: regression."),
     ],
 )
 def test_the_task_follows_from_the_numbers(values: list[float], task: Any, expected: str, said: str) -> None:
@@ -153,3 +161,55 @@ def test_columns_that_are_not_there_are_refused_by_their_option() -> None:
     for option in ("keep", "drop", "category"):
         with pytest.raises(ValueError, match=f"{option} must name a column of the table; got 'zz'"):
             read(columns, **{option: ["zz"]})
+
+
+def german(number: int) -> str:
+    return f"{number:,}".replace(",", ".")
+
+
+def test_the_other_columns_say_what_a_point_in_the_target_means() -> None:
+    prices = [700 + 37 * i for i in range(N)]
+    found = read({"area": [f"{40 + 3 * i},{i % 10}" for i in range(N)], "price": [*map(german, prices)]}, "price")
+    assert found.target.tolist() == prices
+    assert found.guess == f"price holds {N} different whole numbers from 700 to {max(prices)}: regression."
+    assert found.notes[0] == (
+        "Column 'price' holds '1.033' beside '700': the point is read as a mark of thousands, as other columns have a "
+        "decimal comma."
+    )
+    # A column may as well learn it from the target.
+    rows = {"size": [*map(german, prices)], "y": [f"{i},5" for i in range(N)]}
+    assert read(rows, keep=["size"]).columns["size"].to_list() == prices
+
+
+def test_what_a_point_in_the_target_means_may_stay_open() -> None:
+    prices = [german(700 + 37 * i) for i in range(N)]
+    found = read({"area": [(7 * i) % N for i in range(N)], "price": prices}, "price", keep=["area"])
+    assert found.guess == f"price holds {N} different numbers from 1.033 to 996: regression."
+    assert found.notes[0].startswith("Column 'price' holds '1.033' beside '700': the point is read as a decimal point;")
+    schema = {"price": Rule("number", style=NumberStyle(decimal=",", thousands="."))}
+    assert read({"area": range(N), "price": prices}, "price", keep=["area"], schema=schema).target.max() == 1773
+
+
+def test_a_row_of_totals_is_left_out() -> None:
+    table = columns()
+    total = {
+        "a": [*table["a"], table["a"].sum()],
+        "kind": [*table["kind"], "Total"],
+        "y": [*table["y"], table["y"].sum()],
+    }
+    found, plain = read(total), read(table)
+    assert found.columns.equals(plain.columns)
+    assert np.array_equal(found.target, plain.target)
+    assert found.notes[0] == "The row, 'Total', at the bottom holds sums of the rows above (a, y): left out."
+
+
+def test_targets_have_codes_of_missing_values_and_spellings_too() -> None:
+    y = [-999, *(5 + np.arange(N - 1) / 10)]
+    found = read(columns(y=y))
+    assert found.target.min() == 5
+    assert found.notes[0].startswith("Column 'y' holds -999 in 1 row: read as missing.")
+    assert found.notes[1] == "1 row has no y: left out."
+    assert found.target_kind.json() == {"kind": "number", "missing": -999.0}
+    named = read(columns(y=["Bern", "bern", "Aue"] * (N // 3)))
+    assert set(named.target) == {"Bern", "Aue"}
+    assert "'bern' is read as 'Bern'" in named.notes[0]

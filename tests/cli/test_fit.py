@@ -27,7 +27,7 @@ def test_a_fit_ends_with_a_table_and_a_file(tmp_path: Path) -> None:
     path, model = write(tmp_path / "t.csv", small_table(80)), tmp_path / "m.ladder"
     result = run("fit", path, "--target", "y", "--output", model, "--time-budget", 0)
     assert result.stderr.splitlines() == [
-        "y holds 80 different numbers: regression.",
+        "y holds 80 different numbers from -6.788 to 11.756: regression.",
         "  a  number: -2.325 to 2.002",
         "  b  number: -2.398 to 1.689",
     ]
@@ -119,7 +119,8 @@ def test_classes_are_guessed_from_text_and_from_two_numbers(tmp_path: Path) -> N
     assert set(load(model).classes_.tolist()) == {0, 1}
     said = run("fit", path, "-t", "grade", *options).stderr
     assert (
-        "grade holds 5 different whole numbers: regression; set the task to classification if they are classes." in said
+        "grade holds 5 different whole numbers from 0 to 4: regression; set the task to classification if they are "
+        "classes." in said
     )
     run("fit", path, "-t", "grade", *options, "--task", "classification")
     assert load(model).classes_.tolist() == [0, 1, 2, 3, 4]

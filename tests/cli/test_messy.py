@@ -13,7 +13,9 @@ import polars as pl
 import pytest
 
 from polyladder import load
+from polyladder.automatic.fit_table import read_training_table
 from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
+from tests.tables.workbooks import by_openpyxl
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures(small_models.__name__)]
 
@@ -88,7 +90,11 @@ def test_dates_become_days(written: str, date_format: str, tmp_path: Path) -> No
     # A date that is no date is refused at its row.
     table["day"][30] = "soon"
     said = sentence("predict", tmp_path / "m.ladder", write(tmp_path / "t.csv", table))
-    assert said == "Column 'day' must hold dates; got 'soon' in row 31."
+    assert said.startswith("Column 'day' must hold dates written like ")
+    assert said.endswith("; got 'soon' in row 31.")
+    # An ISO date means one day only.
+    table["day"] = ["2020-01-01"] * 40
+    assert len(run("predict", tmp_path / "m.ladder", write(tmp_path / "t.csv", table)).stdout.splitlines()) == 41
 
 
 def test_a_hundred_categories(tmp_path: Path) -> None:
@@ -294,3 +300,44 @@ def test_markup_in_names_is_text(tmp_path: Path) -> None:
     assert "[[bold]a]" in shown
     assert "<script>" in shown
     assert load(tmp_path / "m.ladder").feature_names_in_.tolist() == ["[bold]a", "<script>"]
+
+
+def test_what_a_model_knows_of_its_cells_is_in_its_file(tmp_path: Path) -> None:
+    """Units, towns in any case, a code for missing values and times of day, in training and in new rows."""
+    rng = np.random.default_rng(3)
+    table = small_table(60) | {
+        "weight": [f"{w:.1f} kg" for w in rng.uniform(1, 9, 60)],
+        "town": rng.choice(["Bern", "BERN", "Aue"], 60).tolist(),
+        "heat": [*["-999"] * 3, *(f"{t:.1f}" for t in rng.uniform(10, 30, 57))],
+        "at": [f"{h:02}:{m:02}" for h, m in zip(rng.integers(0, 24, 60), rng.integers(0, 60, 60), strict=True)],
+    }
+    path = write(tmp_path / "t.csv", table)
+    card, said, expected = fit(path)
+    written = {column["name"]: column["written"] for column in card["columns"]}
+    assert written["weight"] == {"kind": "number", "style": {"suffix": " kg"}}
+    assert written["town"]["spelled"]["bern"] in ("Bern", "BERN")
+    assert written["heat"] == {"kind": "number", "missing": -999.0}
+    assert written["at"] == {"kind": "date", "date_format": "%H:%M"}
+    assert [column["unit"] for column in card["columns"] if column["name"] == "at"] == ["days since midnight"]
+    assert "Column 'heat' holds -999 in 3 rows: read as missing." in said
+    other = table | {
+        "weight": [f"{float(cell.split()[0]) * 1000!r} g" for cell in table["weight"]],
+        "town": [cell.lower() for cell in table["town"]],
+        "heat": ["" if cell == "-999" else cell for cell in table["heat"]],
+        "at": [f"{cell}:00" for cell in table["at"]],
+    }
+    lines = run("predict", tmp_path / "m.ladder", write(tmp_path / "u.csv", other)).stdout.splitlines()[1:]
+    assert [float(line) for line in lines] == pytest.approx([float(line) for line in expected], rel=1e-9)
+
+
+def test_a_workbook_and_json_lines_are_the_same_table(tmp_path: Path) -> None:
+    table = small_table()
+    rows = [dict(zip(table, map(float, cells), strict=True)) for cells in zip(*table.values(), strict=True)]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    book = by_openpyxl(tmp_path / "t.xlsx", [list(table), *[list(row.values()) for row in rows]], "more")
+    plain = read_training_table(write(tmp_path / "t.csv", table), "y")
+    for path, sheet in ((tmp_path / "t.jsonl", None), (book, None), (book, "Data"), (book, "1")):
+        found = read_training_table(path, "y", sheet=sheet)
+        assert found.columns.equals(plain.columns)
+        assert np.array_equal(found.target, plain.target)
+    assert "--sheet must name a sheet of" in sentence("fit", book, "-t", "y", "--sheet", "none")

@@ -11,6 +11,7 @@ from polyladder import LPNNRegressor, load
 from polyladder.cli.predict import Asked, prediction_lines
 from polyladder.tables.table_file import open_table
 from tests.cli.tables import as_text, run, sentence, small_table, write
+from tests.tables.workbooks import by_openpyxl
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +153,43 @@ def test_text_on_standard_input_may_be_compressed(model: Path) -> None:
 
     plain = run("predict", model, "-", input=as_text(small_table())).stdout
     assert run("predict", model, "-", input=gzip.compress(as_text(small_table()).encode())).stdout == plain
+
+
+def with_unit(model: Path, place: Path, suffix: str) -> Path:
+    """The model, as if its column a had come with a unit."""
+    estimator = load(model)
+    estimator.card_["columns"][0]["written"] = {"kind": "number", "style": {"suffix": suffix}}
+    estimator.save(place)
+    return place
+
+
+def test_units_are_converted_or_refused(model: Path, tmp_path: Path) -> None:
+    kilos = with_unit(model, tmp_path / "kg.ladder", " kg")
+    table = small_table()
+    expected = read(run("predict", kilos, write(tmp_path / "t.csv", table)).stdout)[1]
+    pounds = table | {"a": [f"{float(cell) / 0.45359237!r} lb" for cell in table["a"]]}
+    result = run("predict", kilos, write(tmp_path / "u.csv", pounds))
+    assert read(result.stdout)[1] == pytest.approx(expected)
+    assert result.stderr.startswith("polyladder: note: Column 'a' holds numbers in lb, which are converted: ")
+    assert result.stderr.count("\n") == 1
+    meters = table | {"a": [f"{cell} m" for cell in table["a"]]}
+    said = sentence("predict", kilos, write(tmp_path / "v.csv", meters))
+    assert said.startswith("Column 'a' must hold numbers in kg, as in training; got '")
+    assert said.endswith("Convert it to kg first.")
+
+
+def test_the_label_of_the_last_row_is_mentioned(model: Path, tmp_path: Path) -> None:
+    table = small_table(12)
+    table["name"] = ["x"] * 11 + ["Total"]
+    result = run("predict", model, write(tmp_path / "t.csv", table))
+    assert len(result.stdout.splitlines()) == 13
+    assert result.stderr == "polyladder: note: The last row is labeled 'Total': it was predicted like any other.\n"
+
+
+def test_rows_of_a_sheet(model: Path, tmp_path: Path) -> None:
+    rows = [["a", "b"], *zip(*(map(float, small_table()[name]) for name in ("a", "b")), strict=True)]
+    book = by_openpyxl(tmp_path / "b.xlsx", rows, "more")
+    expected = run("predict", model, write(tmp_path / "t.csv", small_table())).stdout
+    for options in ((), ("--sheet", "Data"), ("--sheet", 1)):
+        assert run("predict", model, book, *options).stdout == expected
+    assert "it lacks 'a', 'b'" in sentence("predict", model, book, "--sheet", "more")

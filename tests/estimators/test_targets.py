@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from sklearn.base import clone
 
 from polyladder import (
     BayesianLPNNRegressor,
@@ -119,3 +121,38 @@ def test_probabilities_are_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(type(model), "_outputs", lambda self, X: calls.append(len(X)) or outputs(self, X))
     model.predict_proba(X)
     assert calls == [len(X)]
+
+
+def test_what_lies_under_a_mask_is_no_value() -> None:
+    rng = np.random.default_rng(0)
+    X, gone = rng.normal(size=(40, 2)), rng.random((40, 2)) < 0.2
+    masked = np.ma.array(np.where(gone, 1e6, X), mask=gone)
+    y = X.sum(1)
+    model = LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=2, missing="impute", random_state=0)
+    plain = np.where(gone, np.nan, X)
+    expected = clone(model).fit(plain, y)
+    found = clone(model).fit(masked, y)
+    assert np.array_equal(found.predict(masked), expected.predict(plain))
+    with pytest.raises(ValueError, match="Input X contains NaN, first in row"):
+        LPNNRegressor(order=2).fit(masked, y)
+    hidden = np.ma.array(y, mask=gone[:, 0])
+    for Model, target in ((LPNNRegressor, hidden), (LPNNClassifier, np.ma.array(y > 0, mask=gone[:, 0]))):
+        with pytest.raises(ValueError, match=rf"y must have a value in every row; got {gone[:, 0].sum()} masked\."):
+            Model(order=2).fit(X, target)
+    with pytest.raises(ValueError, match="sample_weight must have a value in every row"):
+        LPNNRegressor(order=2).fit(X, y, sample_weight=np.ma.array(np.ones(40), mask=gone[:, 0]))
+    assert LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=1).fit(X, np.ma.array(y)).predict(X).shape == (40,)
+
+
+@pytest.mark.parametrize("Model", [LPNNRegressor, LPNNClassifier])
+@pytest.mark.parametrize("frame", [np.asarray, pd.Series, lambda y: list(y.astype(object)), lambda y: y - y[0]])
+def test_dates_are_no_targets(Model: Any, frame: Any) -> None:
+    days = np.datetime64("2020-01-01", "D") + np.arange(20)
+    with pytest.raises(ValueError, match=r"y must hold numbers or classes; got dates \(.*\)\. Turn them into numbers"):
+        Model(order=2).fit(np.arange(40.0).reshape(20, 2), frame(days))
+
+
+def test_arrays_of_dates_are_no_numbers() -> None:
+    days = np.datetime64("2020-01-01", "D") + np.arange(20)
+    with pytest.raises(ValueError, match=r"X must hold numbers; got dates \(datetime64\[D\]\)\."):
+        LPNNRegressor(order=2).fit(days.reshape(10, 2), np.arange(10.0))

@@ -14,8 +14,10 @@ from polyladder.automatic.model_rows import model_columns
 from polyladder.tables.columns import convert
 from tests.cli.tables import run
 
-NUMBERS = ("price", "share", "age", "flag")
-"""Columns that languages without a reader of cells take as numbers; dates as days, the others as texts."""
+NUMBERS = ("price", "share", "age", "flag", "cold", "weight")
+DATES = ("day", "sold", "at")
+TEXTS = ("sex", "own", "town")
+"""What languages without a reader of cells take as numbers, as days, and as texts."""
 
 BASE = {
     "sex": "Male",
@@ -26,6 +28,10 @@ BASE = {
     "share": "12 %",
     "age": "30",
     "flag": "1",
+    "town": "Bern",
+    "at": "13:45",
+    "cold": "-5.5",
+    "weight": "5.1 kg",
 }
 
 CELLS = {
@@ -50,10 +56,14 @@ CELLS = {
     "share": ["12%", "12", "0.5 %", "-3%", "#N/A"],
     "age": ["30.0", " 30", "3e1", "3E+1", "−5", "+30", "NA", "?", "-", "1.5e-3", "30.", ".5", "00031", "1e99"],
     "flag": ["0", "1.0", "0.25", "missing"],
+    "town": ["bern", "BERN", " bern ", "Aue", "AUE", "aue", "Celle", "bErn", "na"],
+    "at": ["00:00", "23:59", "07:05:30", "NA"],
+    "cold": ["-999", "-999.0", "12", ""],
+    "weight": ["5100 g", "5.1kg", "11.2 lb", "", "-3 kg"],
 }
 """Cells that stand in place of those above, one at a time."""
 
-VARIABLE = {"day": ["2021-3-4"], "sold": ["4.3.2021 9:05"]}
+VARIABLE = {"day": ["2021-3-4"], "sold": ["4.3.2021 9:05"], "at": ["7:05", "1:45 PM"]}
 """Dates whose parts have different lengths, which SQL cannot take apart."""
 
 REFUSED = [
@@ -78,8 +88,17 @@ REFUSED = [
     ("age", "1_000"),
     ("age", "٣"),
     ("flag", "2 3"),
+    ("at", "24:30"),
+    ("at", "noon"),
 ]
-REFUSED_STYLES = [("price", "£5"), ("price", "$2,00"), ("price", "$(5"), ("share", "12 kg"), ("share", "12 %%")]
+REFUSED_STYLES = [
+    ("weight", "5 km"),
+    ("price", "£5"),
+    ("price", "$2,00"),
+    ("price", "$(5"),
+    ("share", "12 kg"),
+    ("share", "12 %%"),
+]
 
 
 def training_table() -> pl.DataFrame:
@@ -92,8 +111,11 @@ def training_table() -> pl.DataFrame:
         day = date(2020, 1, 1) + timedelta(days=int(rng.integers(0, 900)))
         sold = datetime(2020, 1, 1) + timedelta(minutes=int(rng.integers(0, 900 * 1440)))
         price, share, age = rng.uniform(100, 5000), rng.uniform(0, 40), rng.uniform(1, 90)
+        town, minute = ["Bern", "Bern", "bern", "BERN", "Aue", "Celle"][i % 6], int(rng.integers(0, 1440))
+        cold, weight = rng.normal(0, 9), rng.uniform(1, 9)
         y = 2 * (sex == "Male") - (sex == "Ümi") + 3 * (own == "Y") + price / 1000 - age / 50 + flag + share * flag / 20
         y += (day - date(2020, 1, 1)).days / 200 - (sold - datetime(2020, 1, 1)).days / 300
+        y += (town.lower() == "bern") + minute / 700 - cold / 10 + weight / 3
         rows.append(
             {
                 "sex": sex,
@@ -104,6 +126,10 @@ def training_table() -> pl.DataFrame:
                 "share": f"{share:.1f} %",
                 "age": None if rng.random() < 0.1 else f"{age:.1f}",
                 "flag": str(flag),
+                "town": town,
+                "at": f"{minute // 60:02}:{minute % 60:02}",
+                "cold": "-999" if i % 11 == 0 else f"{cold:.1f}",
+                "weight": f"{weight:.1f} kg",
                 "y": f"{y:.4f}",
             }
         )
@@ -114,7 +140,8 @@ def training_table() -> pl.DataFrame:
 def models():
     """A small ladder with ramps, and what the command fits by default, both with cards."""
     table = read_training_table(training_table(), "y")
-    assert [kind.kind for kind in table.kinds] == [*("category", "boolean", "date", "date"), *["number"] * 4]
+    first = [*("category", "boolean", "date", "date"), *["number"] * 4]
+    assert [kind.kind for kind in table.kinds] == [*first, "category", "date", "number", "number"]
     small = LPNNRegressor(
         order=3, width=3, n_estimators=1, max_iter=4, features="piecewise", missing="impute", random_state=0
     )
@@ -149,7 +176,7 @@ def kinds(name="small"):
 
 def as_numbers(frame, name="small"):
     """The same rows with numbers and dates as float64, read as Python reads them for `predict`; texts as they are."""
-    return frame.with_columns(convert(frame[c], kinds(name)[c], "thousands") for c in (*NUMBERS, "day", "sold"))
+    return frame.with_columns(convert(frame[c], kinds(name)[c], "thousands") for c in (*NUMBERS, *DATES))
 
 
 def error(found, expected):

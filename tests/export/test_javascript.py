@@ -159,6 +159,6 @@ def test_cells_are_read_as_predict_reads_them_or_are_refused(name, tmp_path):
         assert said.startswith(f'TypeError: Column "{column}" must hold '), (column, cell, said)
     assert got["dates"] == got["others"] == got["array"] == found[0, 0]
     assert got["misspelt"].startswith('TypeError: A row must have the column "age"; got "sex", ')
-    assert got["short"] == "TypeError: A row must have 8 cells; got 2."
+    assert got["short"] == "TypeError: A row must have 12 cells; got 2."
     assert got["infinite"] == 'TypeError: Column "age" must hold finite numbers; got Infinity.'
     assert got["object"].startswith('TypeError: Column "age" must hold finite numbers')

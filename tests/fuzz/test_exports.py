@@ -23,12 +23,12 @@ import pytest
 from hypothesis import strategies as st
 
 from polyladder import LPNNClassifier, LPNNRegressor, to_source
-from polyladder.convert.exported.cells import ISO
 from polyladder.convert.onnx.model import onnx_model
 from polyladder.convert.source.sql_words import quoted
 from polyladder.export.read import exported
 from polyladder.tables.booleans import NO, YES
 from polyladder.tables.columns import MISSING, convert
+from polyladder.tables.dates import ISO, TIMES
 from tests.convert.onnx.run import run as run_onnx
 from tests.convert.onnx.run import session
 from tests.convert.source import postgres
@@ -308,7 +308,7 @@ def read_cell(column, cell):
     kind = cells.kinds()[column]
     if kind.kind != "date":
         return convert(pl.Series(column, [cells.BASE[column], cell]), kind, "thousands")[1]
-    for date_format in (kind.date_format, *ISO):
+    for date_format in (kind.date_format, *(TIMES if kind.date_format in TIMES else ISO)):
         with contextlib.suppress(ValueError):
             return convert(pl.Series(column, [cell]), dataclasses.replace(kind, date_format=date_format), "thousands")[
                 0
@@ -325,7 +325,7 @@ def clean_base():
     )
 
 
-def judge(changes, found, may_refuse=("day", "sold", "price", "share", "age", "flag")):
+def judge(changes, found, may_refuse=(*cells.NUMBERS, *cells.DATES)):
     """Each answer is that of `predict`, or a refusal where `predict` refuses.
 
     Numbers and dates may be refused more often: a table is read with a look at its other cells.
@@ -376,7 +376,7 @@ def test_cells_in_javascript(changes):
 def test_cells_in_sqlite(changes):
     with sqlite3.connect(":memory:") as opened:
         opened.execute(f"CREATE TABLE rows (key, {', '.join(cells.BASE)})")
-        plain = cells.BASE | {"price": 2000.0, "share": 12.0, "age": 30.0, "flag": 1.0}
+        plain = cells.BASE | {"price": 2000.0, "share": 12.0, "age": 30.0, "flag": 1.0, "cold": -5.5, "weight": 5.1}
         for i, (column, cell) in enumerate(changes):
             row = (plain | {column: cell}).values()
             opened.execute(f"INSERT INTO rows VALUES (?{', ?' * len(plain)})", [i, *row])
@@ -393,12 +393,12 @@ def onnx_session():
 @some
 @hypothesis.given(CHANGES)
 def test_texts_in_onnx(changes):
-    texts = [(column, cell) for column, cell in changes if column in ("sex", "own")]
+    texts = [(column, cell) for column, cell in changes if column in cells.TEXTS]
     hypothesis.assume(texts)
     rows = cells.as_numbers(pl.DataFrame([cells.BASE] * len(texts))).to_pandas()
     for i, (column, cell) in enumerate(texts):
         rows.loc[i, column] = cell
-    feed = {c: rows[[c]].to_numpy(dtype=object if c in ("sex", "own") else float) for c in rows.columns}
+    feed = {c: rows[[c]].to_numpy(dtype=object if c in cells.TEXTS else float) for c in rows.columns}
     found = onnx_session().run(["prediction"], feed)[0][:, 0]
     judge(texts, [None if np.isnan(v) else float(v) for v in found], may_refuse=())
 
@@ -413,13 +413,16 @@ def c_library():
 @hypothesis.given(CHANGES)
 def test_texts_in_c(changes):
     # A text of C ends at a NUL.
-    texts = [(column, cell) for column, cell in changes if column in ("sex", "own") and "\0" not in cell]
+    texts = [(column, cell) for column, cell in changes if column in cells.TEXTS and "\0" not in cell]
     hypothesis.assume(texts)
-    base = cells.as_numbers(pl.DataFrame([cells.BASE])).row(0)
+    base = cells.as_numbers(pl.DataFrame([cells.BASE])).row(0, named=True)
     code = c_library().ladder_code
-    rows = []
-    for column, cell in texts:
-        text = cells.BASE | {column: cell}
-        rows.append([code(0, text["sex"].encode()), code(1, text["own"].encode()), *base[2:]])
+    rows = [
+        [
+            code(i, v.encode()) if name in cells.TEXTS else v
+            for i, (name, v) in enumerate((base | {column: cell}).items())
+        ]
+        for column, cell in texts
+    ]
     found = call(c_library(), np.array(rows, dtype=float), 1)[:, 0]
     judge(texts, [None if np.isnan(v) else float(v) for v in found], may_refuse=())

@@ -4,6 +4,7 @@ import bz2
 import csv
 import gzip
 import io
+import json
 import lzma
 import re
 import subprocess
@@ -21,6 +22,7 @@ from hypothesis import assume, given
 
 from polyladder.tables.table_file import open_table
 from tests.fuzz import fuzz
+from tests.tables.workbooks import by_openpyxl
 
 pytestmark = pytest.mark.slow
 
@@ -213,6 +215,37 @@ def test_damaged_text_is_read_or_refused(data: st.DataObject, block: int) -> Non
     assert isinstance(found, list) == isinstance(again, list)
     if isinstance(found, list):
         assert found == again
+
+
+JSON = "".join(json.dumps({"a": i, "b": f"x{i} é", "c": i % 2 == 0}) + "\n" for i in range(20))
+
+
+@fuzz
+@given(data=st.data(), block=BLOCKS)
+def test_damaged_json_is_read_or_refused_whatever_the_block(data: st.DataObject, block: int) -> None:
+    lines = data.draw(damages(JSON.encode()))
+    text = data.draw(st.sampled_from([lines, b"[" + lines.strip().replace(b"\n", b",") + b"]"]))
+    found, again = read_or_said(text, block), read_or_said(text, 2**20)
+    assert isinstance(found, list) == isinstance(again, list)
+    if isinstance(found, list):
+        assert found == again
+
+
+@fuzz
+@given(data=st.data(), cells=st.lists(st.lists(st.one_of(st.none(), st.integers(), st.text("a<&é\n")), max_size=4)))
+def test_damaged_workbooks_are_read_or_refused(data: st.DataObject, cells: list[list[int | str | None]]) -> None:
+    """The XML inside is damaged, which no checksum shows."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole = by_openpyxl(Path(folder, "b.xlsx"), [["a", "b", "c", "d"], *cells]).read_bytes()
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    damaged = data.draw(st.sampled_from([name for name in parts if name.startswith("xl/")]))
+    parts[damaged] = data.draw(damages(parts[damaged]))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    read_or_said(packed.getvalue(), 2**20)
 
 
 @pytest.mark.parametrize("packing", PACKED)

@@ -49,6 +49,15 @@ def test_ladders_are_evaluated_differentiated_and_sliced(hidden):
     close(found[2], line_polynomial(ladder, *axis(z, 2)).coefficients.flatten())
 
 
+@pytest.mark.slow
+def test_times_of_day_are_written_as_in_the_table():
+    imports = 'import { isTime, write } from "../charts/written.js";'
+    function = "(columns) => columns.map((c) => [isTime(c), write(c, 0.572916666666)])"
+    formats = ("%H:%M", "%d.%m.%Y %H:%M", "%d.%m.%Y")
+    found = run(imports, function, [{"kind": "date", "date_format": each} for each in formats] + [{"kind": "number"}])
+    assert found == [[True, "13:45"], [False, "01.01.1970 13:45"], [False, "01.01.1970"], [False, "0.5729"]]
+
+
 def test_diagonal_layers_and_repeated_gates_are_written_short():
     slopes, diagonal = torch.randn(1, 3, 2, dtype=torch.float64), torch.randn(1, 3, dtype=torch.float64)
     gates, ones = torch.randn(1, 3, dtype=torch.float64), torch.ones(1, 1, 3, dtype=torch.float64)

@@ -1,11 +1,12 @@
 """What text columns are taken for."""
 
 import datetime
+import re
 
 import polars as pl
 import pytest
 
-from polyladder.tables.columns import ColumnKind, convert, guess_kind
+from polyladder.tables.columns import ColumnKind, column_kind, convert, guess_kind
 
 
 def kind_of(values, comma="thousands"):
@@ -65,6 +66,75 @@ def test_the_rest_is_categories_or_nothing() -> None:
     assert kind_of([None, None]).kind == "empty"
     assert kind_of(pl.Series([1, None]).clear(3).cast(pl.Float64)).kind == "empty"
     assert kind_of(pl.Series(["u", "v"], dtype=pl.Categorical)).kind == "category"
+
+
+@pytest.mark.parametrize("comma", ["thousands", "decimal"])
+@pytest.mark.parametrize(("most", "few"), [(".", ","), (",", ".")])
+def test_two_decimal_marks_in_one_column_are_refused(comma, most, few) -> None:
+    """A decimal comma in every 20th cell."""
+    cells = [f"{i}{few if i % 20 == 0 else most}25" for i in range(100)]
+    with pytest.raises(ValueError, match=f"Column 'c' must write decimals in one way; got '1{most}25' and '0{few}25'"):
+        kind_of(cells, comma)
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {},
+        5,
+        {"kind": "number", "missing": "x"},
+        {"kind": "number", "style": {"color": "red"}},
+        {"kind": "category", "spelled": [1]},
+        {"kind": "boolean", "words": 5},
+    ],
+)
+def test_what_no_card_says_is_refused(entries) -> None:
+    with pytest.raises(ValueError, match=r"^The model's card must say how column 'c' is written; it says .*\.$"):
+        column_kind("c", entries)
+
+
+def test_times_of_day_are_numbers() -> None:
+    assert kind_of(["13:45", "9:00", "00:00"]) == ColumnKind("c", "date", "%H:%M")
+    assert numbers(["12:00", "06:00:00", None]) == [0.5, 0.25, None]
+    assert numbers(["06:00:30", "18:00:00"]) == [0.25 + 30 / 86400, 0.75]
+    assert numbers(["06:00 PM", "12:00 AM"]) == [0.75, 0.0]
+    assert kind_of(["13:45", "25:10"]).kind == "category"
+
+
+@pytest.mark.parametrize(
+    ("date_format", "cells"),
+    [
+        ("%d/%m/%Y", ["31/12/2024", "2024-12-31", "2024-12-31T00:00:00"]),
+        ("%Y-%m-%d", ["2024-12-31", "2024-12-31 00:00"]),
+        ("%b %d, %Y", ["Dec 31, 2024", "2024-12-31"]),
+    ],
+)
+def test_iso_dates_are_read_whatever_the_format_of_training(date_format, cells) -> None:
+    kind = ColumnKind("day", "date", date_format)
+    assert convert(pl.Series("day", cells), kind, "thousands").to_list() == [20088.0] * len(cells)
+
+
+@pytest.mark.parametrize(
+    ("date_format", "cell", "said"),
+    [
+        (
+            "%d/%m/%Y",
+            "12-31-2024",
+            "dates written like 31/12/2024 (%d/%m/%Y) or 2024-12-31; got '12-31-2024' in row",
+        ),
+        ("%Y-%m-%d", "31/12/2024", "dates written like 2024-12-31 (%Y-%m-%d); got '31/12/2024' in row 2."),
+        ("%H:%M", "noon", "times written like 13:45 (%H:%M); got 'noon' in row 2."),
+        (None, "soon", "dates; got 'soon' in row 2."),
+    ],
+)
+def test_other_dates_are_refused_with_the_format_that_is_expected(date_format, cell, said) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"Column 'day' must hold {said}")):
+        convert(pl.Series("day", [None, cell]), ColumnKind("day", "date", date_format), "thousands")
+
+
+def test_the_label_of_a_total_gets_its_advice() -> None:
+    with pytest.raises(ValueError, match=r"got 'Total' in row 2\. If this row sums up the others, take it out\."):
+        convert(pl.Series("c", ["1", "Total"]), ColumnKind("c", "number"), "decimal")
 
 
 def test_misread_numbers_and_lists_are_refused() -> None:

@@ -3,7 +3,16 @@
 import polars as pl
 import pytest
 
-from polyladder.tables.dates import DATE_FORMATS, as_days, find_date_format, is_ambiguous, write_date
+from polyladder.tables.dates import (
+    DATE_FORMATS,
+    as_days,
+    date_unit,
+    find_date_format,
+    is_ambiguous,
+    is_date_format,
+    read_dates,
+    write_date,
+)
 
 
 @pytest.mark.parametrize("date_format", DATE_FORMATS)
@@ -31,6 +40,20 @@ def test_days_and_months_that_can_be_exchanged() -> None:
     assert not is_ambiguous(pl.Series("c", ["31/01/2020"]), "%d/%m/%Y")
     assert write_date(float("nan"), "%Y") == "missing"
     assert write_date(1e12, None) == "1e+12"
+
+
+def test_days_with_and_without_a_time() -> None:
+    cells = pl.Series("c", ["2020-01-01", "2020-01-02 12:00:00", "2020-01-03"])
+    found = find_date_format(cells)
+    assert found == "%Y-%m-%d %H:%M:%S%.f"
+    assert read_dates(cells, found).to_list() == [18262.0, 18263.5, 18264.0]
+
+
+def test_formats_of_dates() -> None:
+    assert all(is_date_format(each) for each in DATE_FORMATS)
+    assert not any(is_date_format(each) for each in ("", "yyyy-mm-dd", "%Q", "%", "%Y-%", "31/12/2024", "%H"))
+    assert date_unit("%H:%M") == "days since midnight"
+    assert date_unit("%Y-%m-%d") == date_unit(None) == "days since 1970-01-01"
 
 
 def test_numbers_are_not_tried_in_every_format(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,12 @@ from polyladder.tables.number_style import PLAIN, NumberStyle, find_style, numbe
         (["₹12,34,567", "₹500"], NumberStyle(prefix="₹", thousands=","), [1234567.0, 500.0]),
         (["($5)", "$6"], NumberStyle(prefix="$", brackets=True), [-5.0, 6.0]),
         (["1.234.567", "5"], NumberStyle(decimal=",", thousands="."), [1234567.0, 5.0]),
+        (["90 m2", "101.5 m2"], NumberStyle(suffix=" m2"), [90.0, 101.5]),
+        (["2400 kg/m3", "2350 kg/m3"], NumberStyle(suffix=" kg/m3"), [2400.0, 2350.0]),
+        (["80m²", "75m²"], NumberStyle(suffix="m²"), [80.0, 75.0]),
+        (["5 kg", "6 kg", "500 g"], NumberStyle(suffix=" kg"), [5.0, 6.0, 0.5]),
+        (["3 km", "4 km", "500 m"], NumberStyle(suffix=" km"), [3.0, 4.0, 0.5]),
+        (["-10 °C", "20 °C", "212 °F"], NumberStyle(suffix=" °C"), [-10.0, 20.0, 100.0]),
     ],
 )
 def test_styles(cells: list[str], style: NumberStyle, values: list[float]) -> None:
@@ -39,6 +45,9 @@ def test_styles(cells: list[str], style: NumberStyle, values: list[float]) -> No
         ["12B", "13"],
         ["Room 5", "Room 6"],
         ["1 kg", "2", "3"],
+        ["1 kg", "2 kg", "3 m"],
+        ["1 kg", "2 kg", "3 kg", "4 kg", "5 kg", "6 kg", "7 g", "8"],
+        ["5B2", "6B2"],
     ],
 )
 def test_what_is_no_number(cells: list[str]) -> None:

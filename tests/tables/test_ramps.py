@@ -51,6 +51,19 @@ def test_a_weight_of_two_is_a_row_given_twice() -> None:
     np.testing.assert_allclose(once.scale, twice.scale)
 
 
+@pytest.mark.parametrize("weight", [0.1, 1 / 3, 0.7, 1.1, 1e-12, 1e12])
+def test_equal_weights_of_any_size_are_no_weights(weight: float) -> None:
+    """Sums of 0.1 are off in the last digit: a share that they should just reach must not slip to the next row."""
+    t = np.arange(60.0)[:, None] ** 2
+    for rows, parts in ((10, 5), (12, 4), (40, 8), (60, 5)):
+        weighted, plain = learn_ramps(t[:rows], parts, np.full(rows, weight)), learn_ramps(t[:rows], parts)
+        assert weighted is not None
+        assert plain is not None
+        np.testing.assert_array_equal(weighted.knots(0), plain.knots(0))
+        # The knots of k parts are every (n / k)-th value.
+        np.testing.assert_array_equal(plain.knots(0)[1:-1], t[rows // parts - 1 : rows - 1 : rows // parts, 0])
+
+
 def test_columns_of_two_values_have_none() -> None:
     assert learn_ramps(T[:, 1:2], 5) is None
 

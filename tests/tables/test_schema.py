@@ -35,13 +35,17 @@ def test_a_schema_of_what_was_understood_is_understood_again(tmp_path: Path) -> 
             "day": ["02/01/2020", "03/01/2020"] * 10,
             "ok": ["Yes", "no"] * 10,
             "id": [str(i) for i in range(20)],
+            "town": ["Bern", "BERN", "Aue", "bern"] * 5,
+            "t": ["-999", *map(str, range(2, 21))],
         }
     )
     found = understand(frame, "thousands", frame.columns, schema={})
     (tmp_path / "s.toml").write_text(schema_text(found), encoding="utf-8")
     again = understand(frame, "thousands", frame.columns, schema=read_schema(tmp_path / "s.toml"))
     assert [c.kind for c in again if c.used] == [c.kind for c in found if c.used]
-    assert [c.used for c in again] == [True, True, True, False]
+    assert [c.used for c in again] == [True, True, True, False, True, True]
+    assert again[4].values.unique().sort().to_list() == ["Aue", "Bern"]
+    assert again[5].values.null_count() == 1
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,15 @@ def test_a_schema_of_what_was_understood_is_understood_again(tmp_path: Path) -> 
         ({"a": {"kind": "drop", "format": "x"}}, "must have nothing beside its kind; got 'format'."),
         ({"a": {"kind": "number", "decimal": 5}}, "'decimal' of column 'a' of schema must be text"),
         ({"a": {"kind": "boolean", "words": ["x"]}}, "must be two texts, for no and for yes"),
+        ({"a": {"kind": "boolean", "words": "xy"}}, "must be two texts, for no and for yes"),
+        ({"a": {"kind": "date", "format": 7}}, "'format' of column 'a' of schema must be text; got 7."),
+        ({"a": {"kind": "date", "format": "%Q"}}, "must be a format of dates, such as \"%d.%m.%Y\"; got '%Q'."),
+        ({"a": {"kind": "number", "brackets": "no"}}, "'brackets' of column 'a' of schema must be true or false"),
+        ({"a": {"kind": "number", "missing": "x"}}, "'missing' of column 'a' of schema must be a number; got 'x'."),
+        ({"a": {"kind": "number", "missing": True}}, "must be a number; got True."),
+        ({"a": {"kind": "category", "spelled": {"x": 1}}}, "must be a table of texts, each under another spelling"),
+        ({"a": {"b": {"c": "number"}}}, "must be one of number, category, boolean, date, drop, keep; got 'no kind'."),
+        ({"a": 7}, "must be one of number, category, boolean, date, drop, keep; got 7."),
     ],
 )
 def test_mistakes_are_said(schema: dict, said: str) -> None:
@@ -65,6 +78,11 @@ def test_files_that_are_no_schema(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text("a = ")
     with pytest.raises(ValueError, match="must be TOML"):
         read_schema(tmp_path / "s.toml")
+    for deep in ("[columns]\na = " + "[" * 3000, "[columns]\na" + ".a" * 3000 + " = 1", "a = " + "{a=" * 3000):
+        (tmp_path / "s.toml").write_text(deep)
+        with pytest.raises(ValueError, match="must be") as caught:
+            read_schema(tmp_path / "s.toml")
+        assert "\n" not in str(caught.value)
     (tmp_path / "s.toml").write_text("a = 1")
     with pytest.raises(ValueError, match=r"must have a table \[columns\]; got a"):
         read_schema(tmp_path / "s.toml")

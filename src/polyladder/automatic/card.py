@@ -14,7 +14,8 @@ from polyladder.estimators.store import versions
 from polyladder.explain.fitted import read_model
 from polyladder.explain.strengths import strengths
 from polyladder.explain.typical import typical_row
-from polyladder.tables.describe import ColumnSummary, describe_columns, unit_of
+from polyladder.tables.describe import ColumnSummary, describe_columns
+from polyladder.tables.units import unit_of
 
 KEPT_ROWS = 2000
 """Held-out rows whose predictions are kept for charts; quantiles and scores come from all of them."""

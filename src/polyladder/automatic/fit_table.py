@@ -20,7 +20,7 @@ from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
-from polyladder.tables.dates import DAYS
+from polyladder.tables.dates import date_unit
 from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
 from polyladder.tables.table import frame_columns, is_frame
@@ -49,6 +49,7 @@ def fit_table(
     category: Sequence[str] = (),
     keep: Sequence[str] = (),
     schema: str | Path | Mapping[str, Any] | None = None,
+    sheet: str | None = None,
     bayesian: bool = False,
     solver: Literal["auto", "alternating", "adam"] = "auto",
     seconds: float | None = None,
@@ -66,7 +67,7 @@ def fit_table(
     Parameters
     ----------
     table : str, path, or data frame (pandas or polars)
-        A file of CSV, TSV or Parquet, compressed or not; "-" is standard input.
+        A file of CSV, TSV or JSON lines, compressed or not, of Parquet or .xlsx; "-" is standard input.
     target : str
         The column to predict.
     task : {"regression", "classification"}, default=None
@@ -79,6 +80,8 @@ def fit_table(
         Columns to use even if they look like ids.
     schema : path of a TOML file or mapping of columns, default=None
         What columns are: number, category, boolean, date, drop or keep.
+    sheet : str, default=None
+        The sheet of a workbook, by its name or its number from 1. By default the first.
     bayesian : bool, default=False
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
@@ -126,6 +129,7 @@ def fit_table(
         category=category,
         keep=keep,
         schema=schema,
+        sheet=sheet,
         group=group,
         time=time,
         say=say,
@@ -156,6 +160,7 @@ def read_training_table(
     category: Sequence[str] = (),
     keep: Sequence[str] = (),
     schema: str | Path | Mapping[str, Any] | None = None,
+    sheet: str | None = None,
     group: str | None = None,
     time: str | None = None,
     say: Listener = lambda sentence: None,
@@ -164,7 +169,7 @@ def read_training_table(
     if group is not None and time is not None:
         raise ValueError(f"group and time must not both be given; got {group!r} and {time!r}. Choose one.")
     rules = {} if schema is None else read_schema(schema)
-    file = open_file(table)
+    file = open_file(table, sheet)
     aside = tuple(name for name in (group, time) if name is not None)
     for option, name in (("group", group), ("time", time)):
         if name == target:
@@ -338,13 +343,13 @@ def described(
     for column, kind in zip(card["columns"], table.kinds, strict=True):
         column["written"] = kind.json()
         if kind.kind == "date":
-            column["unit"], column["date_format"] = DAYS, kind.date_format
+            column["unit"], column["date_format"] = date_unit(kind.date_format), kind.date_format
     return card
 
 
-def open_file(table: Any) -> TableFile:
+def open_file(table: Any, sheet: str | None = None) -> TableFile:
     """A path or a data frame as an open table."""
-    return open_table(table) if isinstance(table, str | Path) else frame_file(table)
+    return open_table(table, sheet=sheet) if isinstance(table, str | Path) else frame_file(table)
 
 
 def record_of(estimator: Any, choice: Choice | None) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,13 +37,15 @@ def model_columns(estimator: Any) -> tuple[ColumnKind, ...]:
     for i, name in enumerate(features.names_in_):
         column = described.get(name, {})
         if "written" in column:
-            kinds.append(column_kind(name, column["written"]))
+            kind = column_kind(name, column["written"])
         elif i in features.categorical_:
-            kinds.append(ColumnKind(name, "category"))
+            kind = ColumnKind(name, "category")
         elif column.get("unit") == DAYS:
-            kinds.append(ColumnKind(name, "date", column.get("date_format")))
+            kind = ColumnKind(name, "date", column.get("date_format"))
         else:
-            kinds.append(ColumnKind(name, "number"))
+            kind = ColumnKind(name, "number")
+        span = tuple(column.get(end) for end in ("minimum", "median", "maximum"))
+        kinds.append(kind if None in span else replace(kind, span=span))
     return tuple(kinds)
 
 
@@ -63,10 +67,20 @@ def file_columns(file: TableFile, estimator: Any) -> dict[str, ColumnKind]:
 
 
 def model_rows(chunk: Any, columns: dict[str, ColumnKind], file: TableFile, estimator: Any, row: int = 1) -> Any:
-    """Rows that the estimator takes: a polars frame, or an array if it was fitted to one."""
-    from polyladder.tables.columns import convert
+    """Rows that the estimator takes: a polars frame, or an array if it was fitted to one.
 
+    What had to be converted is said as a warning.
+    """
+    from polyladder.tables.columns import convert
+    from polyladder.tables.marks import as_others_write
+
+    kinds = as_others_write(chunk, columns, file.comma, warn)
     rows = chunk.select(list(columns)).with_columns(
-        convert(chunk[name], kind, file.comma, row) for name, kind in columns.items()
+        convert(chunk[name], kind, file.comma, row, warn) for name, kind in kinds.items()
     )
     return rows if "feature_names_in_" in vars(estimator) else rows.to_numpy()
+
+
+def warn(sentence: str) -> None:
+    """Say something of rows that are about to be predicted."""
+    warnings.warn(sentence, UserWarning, stacklevel=2)

@@ -82,7 +82,8 @@ def training_table(
         schema: what is known of columns.
         aside: columns that split the rows and are no features.
     """
-    from polyladder.tables.understand import understand
+    from polyladder.tables.totals import without_totals
+    from polyladder.tables.understand import all_rules, understand
 
     rules = dict(schema or {})
     named = {"target": [target], "drop": drop, "category": category, "keep": keep, "schema": list(rules)}
@@ -91,14 +92,14 @@ def training_table(
     frame, notes = file.whole(), list(file.notes)
     if not len(frame):
         raise ValueError(f"{file.label} must hold rows under its header; there are none.")
-    given = target_kind(frame[target], file.comma, rules.pop(target, None), target in category)
-    frame, values = with_target(frame, given, file, notes)
+    frame = without_totals(frame, file.comma, notes)
+    frame, given, values = with_target(frame, target, file, all_rules(rules, drop, category), notes)
+    rules.pop(target, None)
     chosen, y, guess = settle_task(target, values, given.kind == "number", task)
     if chosen == "classification":
         frame, y = without_rare_classes(frame, y, notes)
     names = [n for n in frame.columns if n != target and (n not in aside or n in keep)]
-    comma = given.style.decimal == ","
-    options: dict[str, Any] = {"schema": rules, "drop": drop, "category": category, "decimal_comma": comma}
+    options: dict[str, Any] = {"schema": rules, "drop": drop, "category": category, "beside": {target: given}}
     found = understand(frame, file.comma, names, keep=keep, **options)
     if not any(c.used for c in found):
         # A curve over a counter may be all that there is to fit.
@@ -126,33 +127,28 @@ def training_table(
     )
 
 
-def target_kind(column: Any, comma: Any, known: Rule | None, category: bool) -> ColumnKind:
-    """What the target holds: numbers or classes."""
-    from polyladder.tables.columns import ColumnKind, guess_kind
+def with_target(
+    frame: Any, target: str, file: TableFile, rules: dict[str, Rule], notes: list[str]
+) -> tuple[Any, ColumnKind, Any]:
+    """The rows that have a target, what that is (numbers or classes), and their targets."""
+    from polyladder.tables.understand import cells_of, kind_among
 
-    if category:
-        return ColumnKind(column.name, "category")
-    if known is not None and known.kind in ("drop", "keep"):
-        known = None
-    given = guess_kind(column, comma) if known is None else known.apply(column, comma)
+    if target in rules and rules[target].kind in ("drop", "keep"):
+        del rules[target]
+    given, note = kind_among(frame, target, file.comma, rules)
     if given.kind in ("empty", "date"):
         found = "nothing" if given.kind == "empty" else "dates"
-        raise ValueError(f"Target {column.name!r} must hold numbers or classes; got {found}. Choose another column.")
-    return given
-
-
-def with_target(frame: Any, given: ColumnKind, file: TableFile, notes: list[str]) -> tuple[Any, Any]:
-    """The rows that have a target, and their targets."""
-    from polyladder.tables.columns import convert
-
-    values = convert(frame[given.name], given, file.comma)
+        raise ValueError(f"Target {target!r} must hold numbers or classes; got {found}. Choose another column.")
+    given, values, note = cells_of(frame[target], given, file.comma, rules.get(target), note)
+    if note:
+        notes.append(note)
     lacking = values.null_count()
     if lacking:
-        notes.append(f"{lacking:,} {'row has' if lacking == 1 else 'rows have'} no {given.name}: left out.")
+        notes.append(f"{lacking:,} {'row has' if lacking == 1 else 'rows have'} no {target}: left out.")
         frame, values = frame.filter(values.is_not_null()), values.drop_nulls()
     if len(frame) < FEWEST_ROWS:
         raise ValueError(f"{file.label} must hold at least {FEWEST_ROWS} rows with a target; got {len(frame)}.")
-    return frame, values
+    return frame, given, values
 
 
 def check_column(file: TableFile, option: str, name: str) -> None:
@@ -179,7 +175,8 @@ def settle_task(name: str, values: Any, numeric: bool, task: Task | None) -> tup
     whole = bool((values == values.round(0)).all())
     if task is None:
         task = "classification" if different == 2 else "regression"
-    words = f"{name} holds {different:,} different {'whole ' if whole else ''}numbers: {task}"
+    ends = range_words(values) if task == "regression" else ""
+    words = f"{name} holds {different:,} different {'whole ' if whole else ''}numbers{ends}: {task}"
     few = different <= min(MOST_CLASSES, 20)
     hint = "; set the task to classification if they are classes" if task == "regression" and few and whole else ""
     if task == "classification":
@@ -188,6 +185,13 @@ def settle_task(name: str, values: Any, numeric: bool, task: Task | None) -> tup
         y = values.to_numpy()
         return task, y.astype("int64") if whole else y, f"{words}."
     return task, values.to_numpy(), f"{words}{hint}."
+
+
+def range_words(values: Any) -> str:
+    """The ends of a column of numbers in plain digits, which cannot be misread: 1.589 or 1589, never 1,589."""
+    from polyladder.tables.number_style import PLAIN, write_number
+
+    return f" from {write_number(values.min(), PLAIN)} to {write_number(values.max(), PLAIN)}"
 
 
 def without_rare_classes(frame: Any, y: NDArray[Any], notes: list[str]) -> tuple[Any, NDArray[Any]]:

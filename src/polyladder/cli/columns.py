@@ -10,10 +10,13 @@ import typer
 
 
 def columns(
-    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
+    data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
     schema: Annotated[Path | None, typer.Option(help="What columns are, as TOML.")] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
     ] = None,
     as_toml: Annotated[
         bool, typer.Option("--toml", help="Print a schema to change by hand and pass to fit --schema.")
@@ -29,16 +32,19 @@ def columns(
     """
     from polyladder.tables.schema import read_schema, schema_text
     from polyladder.tables.table_file import open_table
+    from polyladder.tables.totals import without_totals
     from polyladder.tables.understand import column_lines, understand
 
     rules = {} if schema is None else read_schema(schema)
-    file = open_table(data)
+    file = open_table(data, sheet=sheet)
     for option, name in (*(("--schema", n) for n in rules), *(("--keep", n) for n in keep or ())):
         if name not in file.names:
             raise ValueError(f"{option} must name columns of {file.label}; got {name!r}.")
     frame = file.whole()
     if not len(frame):
         raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+    notes: list[str] = []
+    frame = without_totals(frame, file.comma, notes)
     found = understand(frame, file.comma, file.names, schema=rules, keep=keep or ())
     if as_json:
         typer.echo(json.dumps([column.json() for column in found]))
@@ -46,5 +52,5 @@ def columns(
         typer.echo(schema_text(found), nl=False)
     else:
         typer.echo(f"{file.label}: {len(frame):,} rows, {len(file.names):,} columns")
-        for line in (*column_lines(found), *(c.note for c in found if c.note), *file.notes):
+        for line in (*column_lines(found), *(c.note for c in found if c.note), *notes, *file.notes):
             typer.echo(line)

@@ -36,7 +36,7 @@ class Solver(StrEnum):
 
 
 def fit(
-    data: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
+    data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the model; by default DATA.ladder here.")
@@ -46,6 +46,9 @@ def fit(
     category: Annotated[list[str] | None, typer.Option(help="Take this column as categories; may be repeated.")] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
     ] = None,
     schema: Annotated[
         Path | None, typer.Option(help="What columns are, as TOML; `polyladder columns --toml` writes a first one.")
@@ -132,13 +135,15 @@ def fit(
     if under_torchrun():
         if solver != Solver.adam:
             raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
-        found = fit_in_processes(data, target, reading, place, epochs=epochs, seed=seed, checkpoint=part, quiet=quiet)
+        found = fit_in_processes(
+            data, target, reading | {"sheet": sheet}, place, epochs=epochs, seed=seed, checkpoint=part, quiet=quiet
+        )
         if found is not None:
             finish(found, [place], [False], None, False, quiet)
         return
     if data != "-" and in_parts(data, memory):
         asked: dict[str, object] = {"--bayesian": bayesian, "--balance": balance, "--test": test, "--group": group}
-        asked |= {"--time": time, "--time-budget": time_budget, "--report": report}
+        asked |= {"--time": time, "--time-budget": time_budget, "--report": report, "--sheet": sheet}
         refuse_in_parts(data, asked | {"--solver adam": solver == Solver.adam})
         more = {"sweeps": sweeps, "compare": not no_compare, "seed": seed, "checkpoint": part}
         with limited(threads):
@@ -147,7 +152,7 @@ def fit(
         return
     with progress(not quiet) as shown, limited(threads):
         shown.step(f"reading {data}")
-        table = read_training_table(data, target, **reading, group=group, time=time, say=shown.say)
+        table = read_training_table(data, target, **reading, sheet=sheet, group=group, time=time, say=shown.say)
         estimator = fit_training_table(
             table,
             bayesian=bayesian,

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
-    rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
+    rows: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
+    ] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
     ] = None,
     interval: Annotated[
         float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold this many percent.")
@@ -57,7 +60,7 @@ def predict(
 
     replaced = output is not None and check_place("--output", output, no_clobber)
     estimator = load_estimator(model)
-    file = open_table(rows)
+    file = open_table(rows, sheet=sheet)
     asked = Asked(interval, threshold, carried_columns(file, id_ or (), keep_columns))
     with opened(output) as sink:
         count = 0
@@ -99,6 +102,7 @@ def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool 
     import polars as pl
 
     from polyladder.automatic.model_rows import file_columns, model_rows
+    from polyladder.tables.totals import row_label
 
     columns = file_columns(file, estimator)
     names = predicted_columns(estimator, asked)
@@ -106,7 +110,7 @@ def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool 
     given = {name: f"{name} (given)" if name in names else name for name in asked.carried}
     yield pl.DataFrame(schema=[*given.values(), *names]).write_csv().encode(), 0
     said: set[str] = set()
-    row = 1
+    row, label = 1, ""
     for chunk in file.chunks:
         if not len(chunk):
             continue
@@ -121,9 +125,12 @@ def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool 
                 print(f"polyladder: note: {sentence}", file=sys.stderr)
             said.add(start)
         row += len(chunk)
+        label = row_label(chunk.tail(1))
         found = dict(zip(names, values, strict=True))
         frame = pl.DataFrame({new: chunk[old] for old, new in given.items()} | found)
         yield frame.write_csv(include_header=False).encode(), len(chunk)
+    if label:
+        file.notes.append(f"The last row is labeled {label!r}: it was predicted like any other.")
 
 
 def predicted_columns(estimator: Any, asked: Asked) -> list[str]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import Prepared
-from polyladder.estimators.targets import NumberTarget, Target
+from polyladder.estimators.targets import NumberTarget, Target, refuse_dates, refuse_masked
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.widen import widen
@@ -95,6 +95,8 @@ class ScanPart:
 
     def __call__(self, part: Part) -> Scan:
         """Of all its rows."""
+        refuse_dates(part.y)
+        refuse_masked("y", part.y)
         y = np.asarray(part.y)
         columns = Summarize(self.size)(part)
         if self.classes:

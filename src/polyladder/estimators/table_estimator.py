@@ -18,7 +18,15 @@ from torch import Tensor
 
 from polyladder.estimators.parameters import check_choice
 from polyladder.estimators.rows import Rows, settle_weights
-from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target, read_labels, read_numbers
+from polyladder.estimators.targets import (
+    Array,
+    ClassTarget,
+    NumberTarget,
+    Target,
+    read_labels,
+    read_numbers,
+    refuse_masked,
+)
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.sparse import as_rows, is_sparse, row_parts
@@ -213,6 +221,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         check_consistent_length(table.numbers, values)
         if sample_weight is None:
             return table, values, None
+        refuse_masked("sample_weight", sample_weight)
         weight = _check_sample_weight(sample_weight, table.numbers, dtype=np.float64, ensure_non_negative=True)
         return table, values, settle_weights(weight)
 

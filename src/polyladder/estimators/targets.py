@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -155,6 +156,8 @@ Target = NumberTarget | ClassTarget
 
 def read_numbers(estimator: Any, y: Any) -> Array:
     """Check a target of numbers on behalf of an estimator. Shape (n,) or (n, m), float64."""
+    refuse_dates(y)
+    refuse_masked("y", y)
     refuse_text(estimator, y)
     values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y", estimator=estimator)
     if values.ndim > 2:
@@ -163,6 +166,22 @@ def read_numbers(estimator: Any, y: Any) -> Array:
         at = np.unravel_index(np.abs(values).argmax(), values.shape)
         raise ValueError(f"y must lie within {LARGEST:g} of zero; got {values[at]:g}. Divide it by a constant.")
     return np.asarray(values)
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Refuse masked entries: what lies under a mask is no value."""
+    if isinstance(values, np.ma.MaskedArray) and (count := int(np.ma.getmaskarray(values).sum())):
+        raise ValueError(f"{name} must have a value in every row; got {count:,} masked. Leave these rows out.")
+
+
+def refuse_dates(y: Any) -> None:
+    """Refuse dates and spans of time, which NumPy would count in whatever unit they are stored in."""
+    values = np.asarray(y)
+    first = next((v for v in values.ravel()[:100].tolist() if v is not None), None)
+    if values.dtype.kind in "mM" or isinstance(first, datetime.date | datetime.timedelta):
+        raise ValueError(
+            f"y must hold numbers or classes; got dates ({values.dtype}). Turn them into numbers first, such as days."
+        )
 
 
 def refuse_text(estimator: Any, y: Any) -> None:
@@ -182,6 +201,8 @@ def refuse_text(estimator: Any, y: Any) -> None:
 
 def read_labels(y: Any) -> Array:
     """Check a target of classes. Shape (n,)."""
+    refuse_dates(y)
+    refuse_masked("y", y)
     labels = column_or_1d(y, warn=True)
     check_classification_targets(labels)
     return np.asarray(labels)

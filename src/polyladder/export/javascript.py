@@ -14,8 +14,10 @@ from polyladder.convert.exported.cells import (
     ZONE,
     cell_words,
     date_texts,
+    is_time,
     number_text,
     odd_categories,
+    spellings_of,
     words_of,
 )
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel, check_identifier, exported_ladder
@@ -101,11 +103,11 @@ def cells_json(column: ExportedColumn) -> dict[str, Any]:
     """How the cells of one column are read."""
     kind = column.cells
     if column.kind == "category":
-        return {"odd": odd_categories(column), "words": words_of(column) or None}
+        return {"odd": odd_categories(column), "words": words_of(column) or None, "spelled": spellings_of(column)}
     if kind.kind == "date":
-        return {"formats": [asdict(each) for each in date_texts(kind.date_format)]}
+        return {"formats": [asdict(each) for each in date_texts(kind.date_format)], "times": is_time(column)}
     style = number_text(kind.style)
-    return {"style": None if style is None else asdict(style)}
+    return {"style": None if style is None else asdict(style), "missing": kind.missing}
 
 
 def fitted_content(estimator: Any, described: ExportedModel) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from polyladder.convert.exported.answers import Answer, Classes, Guard, Numbers,
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature, exported_ladder
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -48,7 +50,8 @@ def exported(model: Any) -> ExportedModel:
     fitted = read_model(model)
     kinds = model_columns(fitted.estimator)
     columns = tuple(exported_column(fitted.features, *each) for each in zip(fitted.columns, kinds, strict=True))
-    features = features_of(fitted.features, fitted.columns)
+    blanks = {i: kind.missing for i, kind in enumerate(kinds) if kind.missing is not None}
+    features = tuple(blanked(feature, blanks) for feature in features_of(fitted.features, fitted.columns))
     assert len(features) == fitted.ladders.in_features
     return ExportedModel(columns, features, fitted.ladders, answer_of(fitted), fitted.target_name)
 
@@ -72,6 +75,12 @@ def is_binary(features: Features, column: Column) -> bool:
     low, high = scaled(features, column, np.array([0.0, 1.0]))
     # Of all columns with these ends and this mean, that of nothing else has the largest variance, which is 1 here.
     return bool(-low * high <= 1 + 1e-6)
+
+
+def blanked(feature: Feature, codes: Mapping[int, float]) -> Feature:
+    """The same input with the number that stands for nothing taken out first, where its column has one."""
+    code = codes.get(feature.column)
+    return feature if code is None else Feature(feature.column, (Blank(code), *feature.steps))
 
 
 def features_of(features: Features, columns: tuple[Column, ...]) -> tuple[Feature, ...]:

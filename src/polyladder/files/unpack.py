@@ -103,17 +103,36 @@ def open_zip(stream: Any, label: str) -> IO[bytes]:
         raise ValueError(f"{label} cannot be read as a zip: {reason(error)}.") from error
     if len(files) != 1:
         raise ValueError(f"{label} must hold one file to be read as a table; got {len(files)}. Take one out of it.")
-    if files[0].flag_bits & 1:
+    return open_file(archive, files[0], label)
+
+
+def open_file(archive: zipfile.ZipFile, file: zipfile.ZipInfo, label: str) -> IO[bytes]:
+    """A file in an archive."""
+    if file.flag_bits & 1:
         raise ValueError(f"{label} must hold a file without a password; it has one. Take the file out of it first.")
-    if files[0].compress_type not in METHODS:
+    if file.compress_type not in METHODS:
         raise ValueError(
-            f"{label} must be packed by deflate to be read as a zip; got method {files[0].compress_type}. "
+            f"{label} must be packed by deflate to be read as a zip; got method {file.compress_type}. "
             "Take the file out of it first."
         )
     try:
-        return archive.open(files[0])
+        return archive.open(file)
     except DAMAGE as error:
         raise ValueError(f"{label} cannot be read as a zip: {reason(error)}.") from error
+
+
+def file_blocks(archive: zipfile.ZipFile, name: str, size: int, label: str) -> Iterator[bytes]:
+    """The bytes of a file in an archive of so many bytes, a block at a time; it may grow as any packed file may."""
+    total, most = 0, max(FREE, RATIO * size)
+    with open_file(archive, archive.getinfo(name), label) as stream:
+        while block := read_block(stream, READ, label, True):
+            total += len(block)
+            if total > most:
+                raise ValueError(
+                    f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {size:,} bytes became "
+                    f"{total:,} and there are more. Save its sheet as CSV if you trust it."
+                )
+            yield block
 
 
 class Counted:

@@ -22,7 +22,7 @@ from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
-from polyladder.tables.dates import DAYS
+from polyladder.tables.dates import DAYS, SHARES_OF_DAY
 from polyladder.tables.features import Features
 from polyladder.training.bayes.noise import TILT
 from polyladder.training.bayes.probit import NODES
@@ -197,7 +197,7 @@ def columns_json(model: FittedModel, rows: Any) -> list[Json]:
         written = notes.get(column.name, {}).get("written")
         if written is not None and column.kind == "numeric":
             made["written"] = written
-        if column.unit == DAYS:
+        if column.unit in (DAYS, SHARES_OF_DAY):
             # Files of before have no other sign of dates.
             made["unit"], made["written"] = None, written or {"kind": "date", "date_format": None}
         if typical is not None and column.kind == "category" and typical[i] in column.categories:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from polyladder.tables.booleans import find_words, read_words
-from polyladder.tables.dates import as_days, find_date_format, write_date
+from polyladder.tables.dates import date_words, find_date_format, read_dates, write_date
 from polyladder.tables.number_style import (
     PLAIN,
     Comma,
@@ -18,8 +18,14 @@ from polyladder.tables.number_style import (
     read_numbers,
     write_number,
 )
+from polyladder.tables.spellings import find_spellings
+from polyladder.tables.styled_numbers import read_styled, refuse_fractions
+from polyladder.tables.units import unit_of
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".", "missing", "#ref!", "#value!", "#div/0!")
+MISSING = (
+    *("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", ".", "missing"),
+    *("#ref!", "#value!", "#div/0!", "#name?", "#num!", "#null!"),
+)
 """What stands for a missing value, in lower case."""
 
 MISREAD = 0.8
@@ -39,6 +45,9 @@ class ColumnKind:
         style: how its numbers are written.
         words: for no and for yes.
         codes: whether its categories are digits with leading zeros.
+        missing: the number that stands for nothing, if one does.
+        spelled: categories by their other spellings.
+        span: its smallest, its median and its largest number in training, where they are known.
     """
 
     name: str
@@ -47,6 +56,14 @@ class ColumnKind:
     style: NumberStyle = PLAIN
     words: tuple[str, str] | None = None
     codes: bool = False
+    missing: float | None = None
+    spelled: Mapping[str, str] = field(default_factory=dict)
+    span: tuple[float, float, float] | None = field(default=None, compare=False)
+
+    @property
+    def unit(self) -> str:
+        """What its numbers are in, by its cells or else by its name: a unit or a currency; empty if neither says it."""
+        return self.style.unit or self.style.money or unit_of(self.name) or ""
 
     def json(self) -> dict[str, Any]:
         """As a card holds it."""
@@ -57,14 +74,28 @@ class ColumnKind:
             found["style"] = self.style.json()
         if self.words is not None:
             found["words"] = list(self.words)
+        if self.missing is not None:
+            found["missing"] = self.missing
+        if self.spelled:
+            found["spelled"] = dict(self.spelled)
         return found
 
 
 def column_kind(name: str, entries: Mapping[str, Any]) -> ColumnKind:
     """A kind from what `ColumnKind.json` wrote."""
-    words = entries.get("words")
-    style = number_style(dict(entries.get("style", {})))
-    return ColumnKind(name, entries["kind"], entries.get("date_format"), style, None if words is None else tuple(words))
+    try:
+        words, missing = entries.get("words"), entries.get("missing")
+        return ColumnKind(
+            name,
+            entries["kind"],
+            entries.get("date_format"),
+            number_style(dict(entries.get("style", {}))),
+            None if words is None else tuple(words),
+            missing=None if missing is None else float(missing),
+            spelled={str(text): str(spelling) for text, spelling in dict(entries.get("spelled", {})).items()},
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"The model's card must say how column {name!r} is written; it says {entries!r}.") from error
 
 
 def guess_kind(column: Any, comma: Comma) -> ColumnKind:
@@ -92,8 +123,8 @@ def guess_kind(column: Any, comma: Comma) -> ColumnKind:
     words = find_words(present)
     if words is not None:
         return ColumnKind(name, "boolean", words=words)
-    refuse_misread(name, present, comma)
-    return ColumnKind(name, "category")
+    refuse_misread(name, present)
+    return ColumnKind(name, "category", spelled=find_spellings(present))
 
 
 def kind_as(column: Any, kind: Literal["number", "category", "boolean", "date"], comma: Comma) -> ColumnKind:
@@ -116,21 +147,31 @@ def has_leading_zeros(cells: Any) -> bool:
     return bool(cells.str.contains(r"^0\d+$").any()) and bool(cells.str.contains(r"^\d+$").all())
 
 
-def refuse_misread(name: str, present: Any, comma: Comma) -> None:
+def refuse_misread(name: str, present: Any) -> None:
     """Refuse a column most of whose cells are numbers: it is nearly always numbers with a few texts among them."""
     numbers = read_numbers(present, PLAIN)
-    if comma == "decimal" and numbers.null_count():
-        numbers = numbers.fill_null(read_numbers(present, NumberStyle(decimal=",", thousands=".")))
-    if numbers.null_count() <= (1 - MISREAD) * len(present):
-        text = present.filter(numbers.is_null())[0]
-        number = present.filter(numbers.is_not_null())[0]
+    commas = read_numbers(present, NumberStyle(decimal=",", thousands="."))
+    out = f"or pass --category {name!r} or --drop {name!r}"
+    for read, rest in ((numbers, commas), (commas, numbers)):
+        lacking = read.is_null()
+        if lacking.sum() > (1 - MISREAD) * len(present):
+            continue
+        number, text = present.filter(~lacking)[0], present.filter(lacking)[0]
+        if rest.filter(lacking).null_count() < lacking.sum():
+            text = present.filter(lacking & rest.is_not_null())[0]
+            number = next((c for c in present.filter(~lacking) if not c.isdigit()), number)
+            raise ValueError(
+                f"Column {name!r} must write decimals in one way; got {number!r} and {text!r}. "
+                f"Write all with a point or all with a comma, {out}."
+            )
         raise ValueError(
-            f"Column {name!r} must hold numbers or categories, not both; got {number!r} and {text!r}. "
-            f"Mend it, or pass --category {name!r} or --drop {name!r}."
+            f"Column {name!r} must hold numbers or categories, not both; got {number!r} and {text!r}. Mend it, {out}."
         )
 
 
-def convert(column: Any, kind: ColumnKind, comma: Comma, row: int = 1) -> Any:
+def convert(
+    column: Any, kind: ColumnKind, comma: Comma, row: int = 1, say: Callable[[str], None] = lambda sentence: None
+) -> Any:
     """The cells of a column as numbers (float64) or text, what is missing as null.
 
     Args:
@@ -138,11 +179,13 @@ def convert(column: Any, kind: ColumnKind, comma: Comma, row: int = 1) -> Any:
         kind: what it must hold.
         comma: what a comma in a number means where the cells leave it open.
         row: number of the first cell's row, for messages.
+        say: told in a sentence what had to be converted.
     """
     import polars as pl
 
     if kind.kind == "category":
-        return cleaned(column)
+        text = cleaned(column)
+        return text.replace(list(kind.spelled), list(kind.spelled.values())) if kind.spelled else text
     if kind.kind == "date" and column.dtype in (pl.Date, pl.Datetime):
         return column.cast(pl.Datetime("us")).dt.epoch("us") / 86_400e6
     if kind.kind == "boolean":
@@ -152,38 +195,28 @@ def convert(column: Any, kind: ColumnKind, comma: Comma, row: int = 1) -> Any:
         return words
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         values = column.cast(pl.Float64).fill_nan(None)
+        refuse_fractions(kind, column, values, row)
+    elif kind.kind == "date":
+        text = cleaned(column)
+        values = read_dates(text, kind.date_format)
+        refuse(kind, text, text.is_not_null() & values.is_null(), date_words(kind.date_format), row)
     else:
         text = cleaned(column)
-        values = read_dates(text, kind) if kind.kind == "date" else read_styled(text, kind.style, comma)
-        refuse(kind, text, text.is_not_null() & values.is_null(), "numbers" if kind.kind == "number" else "dates", row)
+        values = read_styled(text, kind, comma, row, say)
+        wanted = f"numbers in {kind.style.unit}" if kind.style.unit else "numbers"
+        refuse(kind, text, text.is_not_null() & values.is_null(), wanted, row)
     refuse(kind, column, values.is_infinite().fill_null(False), "finite numbers", row)
-    return values
-
-
-def read_dates(text: Any, kind: ColumnKind) -> Any:
-    """Dates in the column's format; one without a format takes each file's own."""
-    present = text.drop_nulls().unique(maintain_order=True)
-    return as_days(text, kind.date_format or (find_date_format(present) if len(present) else None) or "%Y-%m-%d")
-
-
-def read_styled(text: Any, style: NumberStyle, comma: Comma) -> Any:
-    """Numbers in the column's style; where a cell is not, in the style that the cells at hand share.
-
-    The second matters for new files: prices that were plain in training may come with a currency.
-    """
-    values = read_numbers(text, style)
-    wrong = text.is_not_null() & values.is_null()
-    if not wrong.any():
-        return values
-    other = find_style(text.drop_nulls().unique(maintain_order=True), comma)
-    return values if other is None else read_numbers(text, other)
+    return values if kind.missing is None else values.set(values.eq(kind.missing).fill_null(False), None)
 
 
 def refuse(kind: ColumnKind, cells: Any, wrong: Any, wanted: str, row: int) -> None:
     """Refuse a column at its first wrong cell, if there is one."""
     if wrong.any():
+        from polyladder.tables.totals import is_label
+
         at = int(wrong.arg_true()[0])
-        raise ValueError(f"Column {kind.name!r} must hold {wanted}; got {cells[at]!r} in row {row + at}.")
+        advice = " If this row sums up the others, take it out." if is_label(cells[at]) else ""
+        raise ValueError(f"Column {kind.name!r} must hold {wanted}; got {cells[at]!r} in row {row + at}.{advice}")
 
 
 def cleaned(column: Any) -> Any:

@@ -45,8 +45,18 @@ DATE_FORMATS = (
     "%m/%Y",
     "%b %Y",
     "%B %Y",
+    "%H:%M",
+    "%H:%M:%S%.f",
+    "%I:%M %p",
+    "%I:%M:%S %p",
 )
 """How dates may be written; the first that fits every cell counts."""
+
+TIMES = ("%H:%M", "%I:%M %p", "%I:%M:%S %p", "%H:%M:%S%.f")
+"""Times of day."""
+
+ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
+"""Dates that mean one day only, whatever the format of the others: they are read in every column of dates."""
 
 WITHOUT_DAY = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
 """Months: their first day is meant."""
@@ -56,6 +66,12 @@ SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d-%m-%Y": "%m-%d-%Y", "%d/%m/%y": "%m/%d/%y
 
 DAYS = "days since 1970-01-01"
 """The unit that dates become numbers in."""
+
+SHARES_OF_DAY = "days since midnight"
+"""The unit that times of day become numbers in: 12:00 is 0.5."""
+
+EXAMPLE = 20088.0 + 13.75 / 24
+"""A day that tells its parts apart: December 31, 2024, a quarter to two."""
 
 PLAIN_NUMBER = r"^[+-]?\d*[.,]?\d+([eE][+-]?\d+)?$"
 """No date is written like this, but for eight digits in a column of nothing else."""
@@ -80,6 +96,10 @@ def find_date_format(cells: Any) -> str | None:
     for date_format in DATE_FORMATS:
         if as_days(first, date_format).null_count() == 0 == as_days(cells, date_format).null_count():
             return date_format
+    # Days with a time beside days without, seconds beside none: the longest of the ways in which they are written.
+    for start, alike in ((r"^\d{4}-\d\d-\d\d", ISO), (r"^\d{1,2}:\d\d", TIMES)):
+        if bool(cells.str.contains(start).all()) and read_dates(cells, alike[0]).null_count() == 0:
+            return next(date_format for date_format in reversed(alike) if as_days(cells, date_format).count())
     return None
 
 
@@ -103,10 +123,50 @@ def as_days(text: Any, date_format: str) -> Any:
     plain = text.str.replace(r"(\d\d:\d\d.*?)(Z|[+-]\d\d:?\d\d)$", "$1")
     if date_format in WITHOUT_DAY:
         plain, date_format = pl.Series(text.name, ["1 "]).new_from_index(0, len(plain)) + plain, f"%d {date_format}"
+    elif date_format in TIMES:
+        first = pl.Series(text.name, ["1970-01-01 "]).new_from_index(0, len(plain))
+        plain, date_format = first + plain, f"%Y-%m-%d {date_format}"
     found = plain.str.to_datetime(date_format, strict=False, time_unit="us")
     # A year of two digits is no year of the first century.
     found = found.set((found.dt.year() < FIRST_YEAR).fill_null(False), None)
     return found.dt.epoch("us") / 86_400e6
+
+
+def read_dates(text: Any, date_format: str | None) -> Any:
+    """Cells as days, in the column's format or as an ISO date; a column without a format takes each file's own."""
+    if date_format is None:
+        present = text.drop_nulls().unique(maintain_order=True)
+        date_format = (find_date_format(present) if len(present) else None) or ISO[0]
+    days = as_days(text, date_format)
+    for other in TIMES if date_format in TIMES else ISO:
+        if days.null_count() > text.null_count():
+            days = days.fill_null(as_days(text, other))
+    return days
+
+
+def is_date_format(text: str) -> bool:
+    """Whether a text is a format that dates can be read and written by."""
+    import polars as pl
+
+    try:
+        written = pl.Series([write_date(EXAMPLE, text)])
+        return "%" in text and as_days(written, text).null_count() == 0
+    except (pl.exceptions.PolarsError, ValueError):
+        return False
+
+
+def date_words(date_format: str | None) -> str:
+    """What a column of dates must hold, with an example."""
+    if date_format is None:
+        return "dates"
+    also = "" if date_format in (*TIMES, ISO[0]) else f" or {write_date(EXAMPLE, ISO[0])}"
+    what = "times" if date_format in TIMES else "dates"
+    return f"{what} written like {write_date(EXAMPLE, date_format)} ({date_format}){also}"
+
+
+def date_unit(date_format: str | None) -> str:
+    """The unit that a column of dates becomes numbers in."""
+    return SHARES_OF_DAY if date_format in TIMES else DAYS
 
 
 def write_date(days: float, date_format: str | None) -> str:

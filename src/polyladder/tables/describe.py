@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polyladder.tables.table import Table
+from polyladder.tables.units import unit_of
 
 BINS = 24
 """Bins of a number's histogram."""
@@ -51,7 +51,6 @@ def describe_numbers(name: str, values: NDArray[np.float64]) -> ColumnSummary:
     """A column of numbers."""
     present = values[~np.isnan(values)]
     some = present.size > 0
-    counts, edges = np.histogram(present, BINS) if some else (np.zeros(0), np.zeros(0))
     return {
         "name": name,
         "kind": "number",
@@ -61,8 +60,19 @@ def describe_numbers(name: str, values: NDArray[np.float64]) -> ColumnSummary:
         "median": float(np.median(present)) if some else None,
         "categories": None,
         "missing": int(values.size - present.size),
-        "density": {"edges": edges.tolist(), "counts": [int(c) for c in counts]},
+        "density": density(present) if some else {"edges": [], "counts": []},
     }
+
+
+def density(present: NDArray[np.float64]) -> Density:
+    """A histogram of numbers in equal bins; in fewer where there are not as many floats between its ends."""
+    low, high = present.min(), present.max()
+    if low == high:
+        half = max(0.5, np.spacing(np.abs(low)))
+        low, high = low - half, high + half
+    at = np.linspace(0.0, 1.0, BINS + 1)
+    edges = np.unique(np.clip(low * (1 - at) + high * at, low, high))
+    return {"edges": edges.tolist(), "counts": np.histogram(present, edges)[0].tolist()}
 
 
 def describe_categories(name: str, values: NDArray[Any]) -> ColumnSummary:
@@ -81,9 +91,3 @@ def describe_categories(name: str, values: NDArray[Any]) -> ColumnSummary:
         "missing": len(values) - len(present),
         "density": {"edges": [], "counts": counts[order].tolist()},
     }
-
-
-def unit_of(name: str) -> str | None:
-    """What stands in brackets at the end of a column's name: "cement (kg/m3)" is in kg/m3."""
-    found = re.search(r"[(\[]([^()\[\]]{1,20})[)\]]\s*$", name)
-    return found[1].strip() or None if found else None

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTrans
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from polyladder.tables.ramps import Ramps, learn_ramps, within_reach
-from polyladder.tables.table import Table, find_categories, is_frame, read_table
+from polyladder.tables.table import Table, as_numbers, find_categories, is_frame, read_table
 from polyladder.tables.yeo_johnson import yeo_johnson
 
 Array = np.ndarray[Any, Any]
@@ -341,6 +341,7 @@ def read_rows(estimator: Any, X: Any, *, categorical: tuple[int, ...] | None) ->
         X: array, data frame or whatever scikit-learn takes for one.
         categorical: positions of the columns of categories, as training found them; None while fitting.
     """
+    X = as_numbers(X)
     reset = categorical is None
     least = 2 if reset else 1
     if categorical and not is_frame(X):

@@ -12,6 +12,7 @@ import numpy as np
 from polyladder.tables.columns import ColumnKind, convert
 from polyladder.tables.partitions import Part, row_keys
 from polyladder.tables.table_file import TableFile, open_table
+from polyladder.tables.totals import refuse_totals
 
 COPIES = 40
 """How often a fit in memory holds the numbers of a table at its peak, the selection included. A rough
@@ -73,7 +74,7 @@ def sampled_file(files: list[Path], size: int, seed: int, tell: Callable[[int], 
 
     kept: list[Any] = []
     keys = np.empty(0)
-    limit, count, first = 1.0, 0, None
+    limit, count, first, last = 1.0, 0, None, None
     for file, chunk in open_files(files):
         first = first or file
         own = row_keys(Part(count, chunk, None), seed)
@@ -83,11 +84,12 @@ def sampled_file(files: list[Path], size: int, seed: int, tell: Callable[[int], 
         if len(keys) > 2 * size:
             limit = float(np.partition(keys, size - 1)[size - 1])
             kept, keys = [pl.concat(kept).filter(keys <= limit)], keys[keys <= limit]
-        count += len(chunk)
+        count, last = count + len(chunk), chunk.tail(1)
         tell(count)
     if first is None:
         raise ValueError(f"{files[0]} must hold rows under its header; there are none.")
     frame = pl.concat(kept)
+    refuse_totals(frame, last, first.comma, str(files[-1]))
     if len(keys) > size:
         frame = frame.filter(keys <= np.partition(keys, size - 1)[size - 1])
     label = first.label if len(files) == 1 else f"{files[0].parent} ({len(files)} files)"

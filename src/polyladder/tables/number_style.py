@@ -6,6 +6,8 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from polyladder.tables.units import conversion
+
 Comma = Literal["decimal", "thousands"]
 
 MAGNITUDES = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "mn": 1e6, "Mio": 1e6, "b": 1e9, "B": 1e9, "bn": 1e9, "T": 1e12}
@@ -16,6 +18,9 @@ DOUBTFUL = {"m", "b", "B", "T"}
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "₩", "R$", "USD", "EUR", "GBP", "CHF", "CAD", "AUD", "JPY", "CNY", "INR", "SEK")
 
+SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩": "KRW", "R$": "BRL"}
+"""Signs of currencies that have a code."""
+
 SPACES = " \u00a0\u2009\u202f"
 MOST_ENDINGS = 50
 """Different texts behind numbers, beyond which they are no units."""
@@ -23,14 +28,24 @@ MOST_ENDINGS = 50
 BARE = 0.2
 """The share of numbers without the unit that the others have, at most."""
 
+POWER = r"(?:[^\d()\s]{1,6}/)?(?:[kcdm]?m|in|ft|yd|mi)\^?[23](?:/[a-z]{1,4})?"
+"""Units of areas and volumes, which have a digit: m2, kg/m3, ft^2, m3/h."""
+
 GRAMMAR = (
     r"^(?P<open>\()?\s*(?P<sign>[-+−])?\s*(?P<prefix>"
     + "|".join(re.escape(c) for c in sorted(CURRENCIES, key=len, reverse=True))
     + r")?\s*(?P<inner>[-+−])?(?P<digits>(?:\d+(?:[.,'’"
     + SPACES
-    + r"]\d+)*[.,]?|[.,]\d+))(?P<power>[eE][-+]?\d+)?\s*(?P<ending>[^\d()]{0,16}?)\s*(?P<close>\))?$"
+    + r"]\d+)*[.,]?|[.,]\d+))(?P<power>[eE][-+]?\d+)?\s*(?P<ending>"
+    + POWER
+    + r"|[^\d()]{0,16}?)\s*(?P<close>\))?$"
 )
 """A number with all that may stand around it, as a regular expression of polars."""
+
+
+NUMBER = re.compile(GRAMMAR)
+LONGEST_NUMBER = 80
+"""Characters of a cell that may be a number: Python's patterns take long for long texts that are none."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +78,18 @@ class NumberStyle:
         if self == PLAIN:
             return ""
         return write_number(-1234.5 if self.brackets else 1234.5, self)
+
+    @property
+    def unit(self) -> str:
+        """What is behind the numbers, without its space; empty for a currency."""
+        suffix = self.suffix.strip()
+        return "" if suffix in CURRENCIES else suffix
+
+    @property
+    def money(self) -> str:
+        """The code of the currency, or its sign if it has none; empty if the numbers are no money."""
+        sign = self.prefix.strip() or self.suffix.strip()
+        return SIGNS.get(sign, sign) if sign in CURRENCIES else ""
 
 
 PLAIN = NumberStyle()
@@ -108,11 +135,14 @@ def find_ending(cells: Any, parts: Any, currency: bool) -> tuple[str, str] | Non
     if letters - {""} and not sure:
         split = {text: ("", text) for text in split}
         letters = {""}
-    units = {unit for _, unit in split.values()} - {""}
-    if len(units) > 1:
+    units: dict[str, int] = {}
+    for text, rows in counted:
+        units[split[text][1]] = units.get(split[text][1], 0) + rows
+    bare = units.pop("", 0)
+    # The most frequent unit; others must be of its kind, and then no number may lack its unit.
+    unit = max(sorted(units), key=lambda name: units[name], default="")
+    if len(units) > 1 and (bare or any(conversion(name, unit) is None for name in units)):
         return None
-    unit = units.pop() if units else ""
-    bare = sum(rows for text, rows in counted if not split[text][1])
     if unit and unit != "%" and unit not in CURRENCIES and bare > BARE * len(cells):
         return None
     spaced = unit and bool(cells.str.contains(r"\s" + re.escape(unit) + r"\)?$").any())
@@ -162,12 +192,13 @@ def find_marks(digits: list[str], comma: Comma) -> tuple[str, str] | None:
     return decimals.pop() if decimals else ("," if mark == "." else "."), mark
 
 
-def read_numbers(text: Any, style: NumberStyle) -> Any:
+def read_numbers(text: Any, style: NumberStyle, unit: str | None = None) -> Any:
     """Cells as float64, null where they are not written in this style; plain numbers are read in every style.
 
     Args:
         text: a column of text without surrounding space.
         style: how its numbers are written.
+        unit: in which they are wanted, if that is not the style's; cells in others of its kind are converted.
     """
     import polars as pl
 
@@ -175,13 +206,14 @@ def read_numbers(text: Any, style: NumberStyle) -> Any:
         # The minus sign of typesetters is one, too.
         return text.str.replace("−", "-", literal=True).cast(pl.Float64, strict=False)
     parts = text.str.extract_groups(GRAMMAR).struct.unnest().with_columns(pl.all().fill_null(""))
-    ended = {ending: factor_of(ending, style) for ending in parts["ending"].unique().to_list()}
-    known = [ending for ending, factor in ended.items() if factor is not None]
+    wanted = style.suffix.strip() if unit is None else unit
+    scaled = {ending: scaling(ending, style, wanted) for ending in parts["ending"].unique().to_list()}
+    known = {ending: found for ending, found in scaled.items() if found is not None}
     mark, pattern = mark_pattern(style)
     brackets = parts["open"].eq("(")
     right = (
         parts["digits"].str.contains(pattern)
-        & parts["ending"].is_in(known)
+        & parts["ending"].is_in(list(known))
         & parts["prefix"].is_in(["", style.prefix.strip()])
         & brackets.eq(parts["close"].eq(")"))
     )
@@ -190,12 +222,12 @@ def read_numbers(text: Any, style: NumberStyle) -> Any:
         plain = plain.str.replace_all(mark, "")
     plain = plain.str.replace(style.decimal, ".", literal=True)
     values = (plain + parts["power"]).cast(pl.Float64, strict=False)
-    values = values * parts["ending"].replace_strict(
-        known, [ended[ending] for ending in known], default=None, return_dtype=pl.Float64
-    )
     minus = ["-", "−"]
     negative = brackets | parts["sign"].is_in(minus) | parts["inner"].is_in(minus)
     values = values.zip_with(~negative, -values)
+    for ending, (factor, shift) in known.items():
+        if (factor, shift) != (1.0, 0.0):
+            values = values.zip_with(parts["ending"].ne(ending), values * factor + shift)
     return values.set(~right.fill_null(False), None).alias(text.name)
 
 
@@ -204,6 +236,13 @@ def mark_pattern(style: NumberStyle) -> tuple[str, str]:
     mark = f"[{SPACES}]" if style.thousands == " " else "['’]" if style.thousands == "'" else re.escape(style.thousands)
     grouped = rf"|\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}" if style.thousands else ""
     return mark, rf"^(?:\d+{grouped})?(?:{re.escape(style.decimal)}\d*)?$"
+
+
+def scaling(ending: str, style: NumberStyle, wanted: str) -> tuple[float, float] | None:
+    """Factor and shift of a number with this ending, in the unit that is wanted; None if that is not known."""
+    factor = factor_of(ending, style)
+    found = conversion(ending if factor is None else style.suffix.strip(), wanted)
+    return None if found is None else ((factor or 1.0) * found[0], found[1])
 
 
 def factor_of(ending: str, style: NumberStyle) -> float | None:
@@ -215,6 +254,16 @@ def factor_of(ending: str, style: NumberStyle) -> float | None:
     if not style.letter or letter not in MAGNITUDES or rest not in ("", unit):
         return None
     return MAGNITUDES[letter]
+
+
+def is_number(cell: str) -> bool:
+    """Whether a single cell without surrounding space is a number in some style."""
+    return len(cell) <= LONGEST_NUMBER and NUMBER.fullmatch(cell) is not None
+
+
+def endings(text: Any) -> Any:
+    """The texts behind the numbers of cells: nothing for a bare number, null where there is no number."""
+    return text.str.extract(GRAMMAR, 7)
 
 
 def write_number(value: float, style: NumberStyle, digits: int = 6) -> str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from polyladder.tables.columns import ColumnKind, kind_as
+from polyladder.tables.dates import is_date_format
 from polyladder.tables.number_style import NumberStyle
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 Wish = Literal["number", "category", "boolean", "date", "drop", "keep"]
 WISHES = ("number", "category", "boolean", "date", "drop", "keep")
 STYLE = ("prefix", "suffix", "decimal", "thousands", "letter", "brackets")
+ALLOWED = {"date": ("format",), "number": (*STYLE, "missing"), "boolean": ("words",), "category": ("spelled",)}
+"""What a rule may say beside its kind."""
 
 
 @dataclass(frozen=True)
@@ -30,23 +34,28 @@ class Rule:
         date_format: of dates.
         style: of numbers; None to have it found.
         words: for no and yes.
+        missing: the number that stands for nothing, if one does.
+        spelled: categories by their other spellings.
     """
 
     kind: Wish
     date_format: str | None = None
     style: NumberStyle | None = None
     words: tuple[str, str] | None = None
+    missing: float | None = None
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, column: Any, comma: Comma) -> ColumnKind:
         """What the column holds by this rule, which must name a kind."""
         assert self.kind not in ("drop", "keep")
         found = kind_as(column, self.kind, comma)  # type: ignore[arg-type]
-        return ColumnKind(
-            found.name,
-            found.kind,
-            self.date_format or found.date_format,
-            self.style or found.style,
-            self.words or found.words,
+        return replace(
+            found,
+            date_format=self.date_format or found.date_format,
+            style=self.style or found.style,
+            words=self.words or found.words,
+            missing=self.missing,
+            spelled=self.spelled,
         )
 
 
@@ -54,8 +63,9 @@ def read_schema(source: str | Path | Mapping[str, Any]) -> dict[str, Rule]:
     """The rules of a schema, from a TOML file with a table ``[columns]`` or from the same as a mapping.
 
     Each column is a word (number, category, boolean, date, drop, keep), or a table with ``kind`` and, for dates,
-    ``format``; for numbers ``prefix``, ``suffix``, ``decimal``, ``thousands``, ``letter``, ``brackets``; for booleans
-    ``words``.
+    ``format``; for numbers ``prefix``, ``suffix``, ``decimal``, ``thousands``, ``letter``, ``brackets``, and
+    ``missing`` for the number that stands for nothing; for booleans ``words``; for categories ``spelled``, a table of
+    other spellings.
     """
     if isinstance(source, Mapping):
         entries, label = source, "schema"
@@ -67,6 +77,10 @@ def read_schema(source: str | Path | Mapping[str, Any]) -> dict[str, Rule]:
             entries = tomllib.loads(Path(source).read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{label} must be TOML; {error}.") from error
+        except RecursionError as error:
+            raise ValueError(
+                f"{label} must be TOML with a table [columns] of words and small tables; it is nested too deeply."
+            ) from error
     columns = entries.get("columns", entries if isinstance(source, Mapping) else None)
     if not isinstance(columns, Mapping):
         raise ValueError(f"{label} must have a table [columns]; got {', '.join(entries) or 'nothing'}.")
@@ -80,23 +94,43 @@ def rule(label: str, name: str, entry: Any) -> Rule:
         got = entry if not isinstance(entry, Mapping) else entry.get("kind", "no kind")
         raise ValueError(f"Column {name!r} of {label} must be one of {', '.join(WISHES)}; got {got!r}.")
     kind: Any = given["kind"]
-    allowed = {"date": ("format",), "number": STYLE, "boolean": ("words",)}.get(kind, ())
+    allowed = ALLOWED.get(kind, ())
     for key in given:
         if key not in ("kind", *allowed):
             said = f"only have {', '.join(allowed)} beside its kind" if allowed else "have nothing beside its kind"
             raise ValueError(f"Column {name!r} of {label}, a {kind}, must {said}; got {key!r}.")
+        wanted = "" if key == "kind" else fault(key, given[key])
+        if wanted:
+            raise ValueError(f"{key!r} of column {name!r} of {label} must be {wanted}; got {given[key]!r}.")
     style: dict[str, Any] = {key: given[key] for key in STYLE if key in given}
-    for key, value in style.items():
-        if not isinstance(value, bool if key == "brackets" else str):
-            raise ValueError(
-                f"{key!r} of column {name!r} of {label} must be text, brackets true or false; got {value!r}."
-            )
-    words = given.get("words")
-    if words is not None and not (
-        isinstance(words, list) and len(words) == 2 and all(isinstance(w, str) for w in words)
-    ):
-        raise ValueError(f"'words' of column {name!r} of {label} must be two texts, for no and for yes; got {words!r}.")
-    return Rule(kind, given.get("format"), NumberStyle(**style) if style else None, tuple(words) if words else None)
+    words, missing = given.get("words"), given.get("missing")
+    spelled: Any = given.get("spelled", {})
+    return Rule(
+        kind,
+        given.get("format"),
+        NumberStyle(**style) if style else None,
+        tuple(words) if words else None,
+        None if missing is None else float(missing),
+        dict(spelled),
+    )
+
+
+def fault(key: str, value: Any) -> str:
+    """What the entry of a rule must be, if it is not; else empty."""
+    if key == "brackets":
+        return "" if isinstance(value, bool) else "true or false"
+    if key == "missing":
+        number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return "" if number else "a number"
+    if key == "words":
+        pair = isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(word, str) for word in value)
+        return "" if pair else "two texts, for no and for yes"
+    if key == "spelled":
+        texts = isinstance(value, Mapping) and all(isinstance(text, str) for text in value.values())
+        return "" if texts else "a table of texts, each under another spelling of it"
+    if not isinstance(value, str):
+        return "text"
+    return "" if key != "format" or is_date_format(value) else 'a format of dates, such as "%d.%m.%Y"'
 
 
 def schema_text(columns: tuple[Understood, ...]) -> str:
@@ -111,9 +145,20 @@ def schema_text(columns: tuple[Understood, ...]) -> str:
             entries |= kind.style.json()
         if column.used and kind.words:
             entries["words"] = list(kind.words)
-        # Strings of JSON without escapes of surrogates are strings of TOML.
-        cells = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entries.items()]
+        if column.used and kind.missing is not None:
+            entries["missing"] = kind.missing
+        if column.used and kind.spelled:
+            entries["spelled"] = kind.spelled
+        cells = [f"{key} = {toml_value(value)}" for key, value in entries.items()]
         value = json.dumps(entries["kind"]) if len(cells) == 1 else "{ " + ", ".join(cells) + " }"
         note = f"  # {column.reason}" if column.reason else ""
         lines.append(f"{json.dumps(kind.name, ensure_ascii=False)} = {value}{note}")
     return "\n".join(lines) + "\n"
+
+
+def toml_value(value: Any) -> str:
+    """A text, a number, true or false, a list or a table of texts in TOML."""
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{toml_value(key)} = {toml_value(text)}" for key, text in value.items()) + " }"
+    # Strings of JSON without escapes of surrogates are strings of TOML.
+    return json.dumps(value, ensure_ascii=False)

@@ -9,6 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from polyladder.tables.table import as_numbers
+
 Array = np.ndarray[Any, Any]
 
 
@@ -46,7 +48,12 @@ def read_sparse(estimator: Any, X: Any, *, reset: bool) -> SparseTable:
                 f"Got {value!r} instead."
             )
     matrix = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2 if reset else 1
+        estimator,
+        as_numbers(X),
+        reset=reset,
+        accept_sparse="csr",
+        dtype=np.float64,
+        ensure_min_samples=2 if reset else 1,
     )
     numbers = sparse.csr_matrix(matrix)
     if not numbers.has_canonical_format:

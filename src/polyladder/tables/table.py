@@ -40,6 +40,14 @@ class Table:
         )
 
 
+def as_numbers(X: Any) -> Any:
+    """A masked array as numbers with NaN where it is masked; everything else as it is, but for arrays of dates."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        # NumPy would count them in whatever unit they are stored in.
+        raise ValueError(f"X must hold numbers; got dates ({X.dtype}). Turn them into numbers first, such as days.")
+    return np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else X
+
+
 def is_frame(X: Any) -> bool:
     """Whether X has named columns (pandas, polars)."""
     return hasattr(X, "columns") and hasattr(X, "shape") and not hasattr(X, "toarray")

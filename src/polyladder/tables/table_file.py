@@ -1,4 +1,4 @@
-"""Tables in files, read a chunk at a time: CSV and its relatives, plain or compressed, Parquet, or standard input.
+"""Tables in files or from standard input, read a chunk at a time: CSV and its relatives, JSON, Parquet, workbooks.
 
 Cells of text files stay text here; `polyladder.tables.columns` says what they are. Needs polars.
 """
@@ -20,7 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyladder.files.unpack import reason, unpacked
+from polyladder.tables.header_lines import PREVIEW, second_line
+from polyladder.tables.json_rows import is_json, json_table
+from polyladder.tables.sheet_rows import sheet_table
+from polyladder.tables.spaced_text import row_names, spaced_blocks
 from polyladder.tables.text_rows import LONGEST_ROW, Layout, Rows, find_rows
+from polyladder.tables.workbook import open_workbook
 
 BLOCK = 2**23
 """Bytes of text read at once: 8 MiB, about 100,000 rows of ten numbers."""
@@ -36,6 +41,9 @@ MOST_COLUMNS = 2**15
 
 MOST_CELLS = 2**20
 """Cells of a frame, those included that short rows lack; each costs 16 bytes."""
+
+ZIP, OLE = (b"PK\x03\x04", b"PK\x05\x06"), b"\xd0\xcf\x11\xe0"
+"""How zips and files of old office programs begin."""
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -68,31 +76,67 @@ class TableFile:
         return pl.concat(chunks) if chunks else pl.DataFrame(schema=dict.fromkeys(self.names, pl.String))
 
 
-def open_table(path: str | Path, block: int = BLOCK) -> TableFile:
+def open_table(path: str | Path, block: int = BLOCK, sheet: str | None = None) -> TableFile:
     """Open a table.
 
     Args:
         path: a file, or "-" for standard input. Compression and kind are found by looking inside.
         block: bytes to read at once.
+        sheet: of a workbook, its name or its number from 1; the first by default.
     """
     if str(path) == "-":
         given: Any = sys.stdin.buffer
-        return open_stream(io.BufferedReader(given), None, "standard input", block)
+        return open_stream(io.BufferedReader(given), None, "standard input", block, sheet)
     if not Path(path).exists():
         raise FileNotFoundError(f"{path} must be a file with a table; there is none.")
     if Path(path).is_dir():
         raise ValueError(f"{path} must be a file with a table; it is a folder.")
-    return open_stream(Path(path).open("rb"), Path(path), str(path), block)
+    return open_stream(Path(path).open("rb"), Path(path), str(path), block, sheet)
 
 
-def open_stream(stream: io.BufferedReader, path: Path | None, label: str, block: int) -> TableFile:
+def open_stream(
+    stream: io.BufferedReader, path: Path | None, label: str, block: int, sheet: str | None = None
+) -> TableFile:
     """Open a table in a stream, which may have a path."""
     start = stream.peek(8)[:8]
+    plain: IO[bytes] = stream
+    if start.startswith(ZIP):
+        # The index of a zip stands at its end: what comes through a pipe is held in memory.
+        plain = stream if stream.seekable() else io.BytesIO(stream.read())
+        found = open_sheet(plain, label, sheet)
+        if found is not None:
+            return found
+        plain.seek(0)
+    if start.startswith(OLE):
+        raise ValueError(
+            f"{label} must be .xlsx or CSV; it is an .xls file of old, or has a password. Save it as .xlsx without one."
+        )
+    if sheet is not None:
+        raise ValueError(f"--sheet must be left out for {label}, which is no workbook; got {sheet!r}.")
     if not start.startswith(b"PAR1"):
-        return open_text(stream, start, label, block)
+        return open_text(plain, start, label, block)
     with stream:
-        # The index of a Parquet file stands at its end: what comes through a pipe is held in memory.
+        # The index of a Parquet file stands at its end, too.
         return open_parquet(path if path and stream.seekable() else io.BytesIO(stream.read()), label)
+
+
+def open_sheet(stream: IO[bytes], label: str, sheet: str | None) -> TableFile | None:
+    """Open a sheet of a workbook; None if the stream holds another zip."""
+    book = open_workbook(stream, label)
+    if book is None:
+        return None
+    notes: list[str] = []
+    header, frames = sheet_table(book, sheet, MOST_COLUMNS, MOST_CELLS, notes)
+    names, renamed = settle_names(header)
+    notes += renamed
+
+    def chunks() -> Iterator[Any]:
+        with stream:
+            for frame in frames:
+                frame.columns = list(names)
+                yield frame
+
+    return TableFile(label, names, chunks(), "thousands", notes)
 
 
 def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
@@ -126,11 +170,19 @@ def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
 def open_text(stream: IO[bytes], start: bytes, label: str, block: int) -> TableFile:
     """Open a text file with one row a line under a header; its first bytes tell how it is packed."""
     blocks, sample, encoding = utf8_blocks(unpacked(stream, start, label, block), label)
-    layout = Layout(find_separator(sample[:SAMPLE]), ends_at_cr(sample))
+    notes = [] if encoding == "utf-8" else [f"The text is not UTF-8 and was read as {encoding}."]
+    if is_json(sample):
+        names, frames = json_table(blocks, label, MOST_CELLS)
+        return TableFile(label, names, frames, "thousands", notes)
+    separator, cr = find_separator(sample[:SAMPLE]), ends_at_cr(sample)
+    named = None if separator or cr else row_names(sample[:SAMPLE])
+    if named is not None:
+        blocks, separator = spaced_blocks(blocks, named), " "
+    layout = Layout(separator or ",", cr)
     header, rows = find_header(find_rows(blocks, layout, label), layout, label)
-    names, notes = settle_names(header)
-    if encoding != "utf-8":
-        notes.insert(0, f"The text is not UTF-8 and was read as {encoding}.")
+    header, rows = with_second_line(header, rows, layout, notes)
+    names, renamed = settle_names(header)
+    notes += renamed
     chunks = read_chunks(rows, names, layout.separator, label, notes)
     return TableFile(label, names, chunks, "thousands" if layout.separator == "," else "decimal", notes)
 
@@ -189,7 +241,7 @@ def ends_at_cr(sample: str) -> bool:
 
 
 def find_separator(sample: str) -> str:
-    """The separator that cuts the first rows into equally many cells, and into the most."""
+    """The separator that cuts the first rows into equally many cells, and into the most; empty if none cuts them."""
     lines = sample.strip(" \r\n")
 
     def score(separator: str) -> tuple[float, int]:
@@ -198,7 +250,8 @@ def find_separator(sample: str) -> str:
         width = len(rows[0]) if rows else 0
         return (sum(len(row) == width for row in rows) / len(rows) if width > 1 else 0.0, width)
 
-    return max(SEPARATORS, key=score)
+    best = max(SEPARATORS, key=score)
+    return best if score(best)[0] else ""
 
 
 def find_header(tables: Iterator[Rows], layout: Layout, label: str) -> tuple[list[str], Iterator[Rows]]:
@@ -215,6 +268,33 @@ def find_header(tables: Iterator[Rows], layout: Layout, label: str) -> tuple[lis
             cells = parse(text, [str(column) for column in range(width)], layout.separator, np.ones(1, bool)).row(0)
             return [cell or "" for cell in cells], chain([rows.after(i + 1)], tables)
     raise ValueError(f"{label} must hold a header and rows; it is empty.")
+
+
+def with_second_line(
+    header: list[str], tables: Iterator[Rows], layout: Layout, notes: list[str]
+) -> tuple[list[str], Iterator[Rows]]:
+    """The header with the line below it, if that belongs to it, and the rows after that."""
+    seen: list[Rows] = []
+    cells: list[tuple[str | None, ...]] = []
+    for rows in tables:
+        seen.append(rows)
+        wanted = np.flatnonzero(~rows.blank)[: PREVIEW + 1 - len(cells)]
+        if (rows.cells[wanted] > len(header)).any():
+            return header, chain(seen, tables)
+        names = [str(column) for column in range(len(header))]
+        if len(wanted):
+            last = int(wanted[-1]) + 1
+            cells += parse(rows.part(0, last), names, layout.separator, ~rows.blank[:last]).rows()
+        if len(cells) > PREVIEW:
+            break
+    found = second_line(header, cells)
+    if found is None:
+        return header, chain(seen, tables)
+    notes.append(found[1])
+    while not (~seen[0].blank).any():
+        del seen[0]
+    seen[0] = seen[0].after(int(np.argmax(~seen[0].blank)) + 1)
+    return found[0], chain(seen, tables)
 
 
 def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from polyladder.tables.columns import ColumnKind, cleaned, convert, guess_kind, write_value
-from polyladder.tables.dates import SWAPPED, is_ambiguous
+from polyladder.tables.dates import SWAPPED, TIMES, is_ambiguous
 from polyladder.tables.identity import useless
-from polyladder.tables.number_style import PLAIN, Comma, NumberStyle
+from polyladder.tables.marks import is_open, settle_marks
+from polyladder.tables.missing_codes import code_note, missing_code
+from polyladder.tables.number_style import PLAIN, Comma
 from polyladder.tables.schema import Rule
+from polyladder.tables.spellings import short_twins
 
 EXAMPLES = 3
 """Categories that are named."""
+
+EXACT = 2.0**53
+"""Up to here every whole number is a float64."""
 
 LINES = 30
 """Columns that get a line each; beyond, plain numbers are listed together."""
@@ -28,7 +34,7 @@ class Understood:
         values: its cells as numbers or text; None where it is left out.
         reason: why it is left out, or empty.
         detail: its range, levels or writing, in words.
-        note: a doubt that the reader should hear of, as a sentence, or empty.
+        note: what was decided or doubted that the reader should hear of, in sentences, or empty.
     """
 
     kind: ColumnKind
@@ -45,7 +51,8 @@ class Understood:
     @property
     def line(self) -> str:
         """The column in one line, without its name."""
-        return f"left out: it {self.reason}" if self.reason else f"{self.kind.kind}: {self.detail}"
+        word = "time" if self.kind.date_format in TIMES else self.kind.kind
+        return f"left out: it {self.reason}" if self.reason else f"{word}: {self.detail}"
 
     @property
     def sentence(self) -> str:
@@ -72,7 +79,7 @@ def understand(
     drop: Collection[str] = (),
     keep: Collection[str] = (),
     category: Collection[str] = (),
-    decimal_comma: bool = False,
+    beside: Mapping[str, ColumnKind] | None = None,
 ) -> tuple[Understood, ...]:
     """Decide what every named column of a frame is.
 
@@ -84,15 +91,42 @@ def understand(
         drop: columns to leave out.
         keep: columns that are used, even if they look like ids.
         category: columns of categories, whatever they look like.
-        decimal_comma: whether another column is known to have decimal commas.
+        beside: other columns, understood already: how their numbers are written tells of the others.
     """
+    rules = all_rules(schema, drop, category)
+    kinds = {name: kind_of(frame[name], comma, rules.get(name)) for name in names} | dict(beside or {})
+    kinds, notes = settle_marks(frame, kinds, comma, [*asked(rules), *(beside or ())])
+    return tuple(
+        decided(frame[name], kinds[name], comma, rules.get(name), name in keep, notes.get(name, "")) for name in names
+    )
+
+
+def all_rules(schema: Mapping[str, Rule], drop: Collection[str], category: Collection[str]) -> dict[str, Rule]:
+    """What is known of columns by a schema and by options."""
     rules = dict(schema) | {name: Rule("category") for name in category}
-    rules |= {name: Rule("drop") for name in drop}
-    kinds = {name: kind_of(frame[name], comma, rules.get(name)) for name in names}
-    # Where one column has decimal commas, the points of the others mark thousands.
-    if decimal_comma or any(kind.style.decimal == "," for kind in kinds.values()):
-        kinds = {name: german(frame[name], kind, name in rules) for name, kind in kinds.items()}
-    return tuple(decided(frame[name], kinds[name], comma, rules.get(name), name in keep) for name in names)
+    return rules | {name: Rule("drop") for name in drop}
+
+
+def asked(rules: Mapping[str, Rule]) -> list[str]:
+    """The columns whose kind is given."""
+    return [name for name, rule in rules.items() if rule.kind != "keep"]
+
+
+def kind_among(frame: Any, name: str, comma: Comma, rules: Mapping[str, Rule]) -> tuple[ColumnKind, str]:
+    """What one column of a frame is, by its cells and by how the others write their numbers; and a sentence, or none.
+
+    Args:
+        frame: of all columns.
+        name: of the column; "drop" and "keep" say nothing of it.
+        comma: what a comma in a number means where the cells leave it open.
+        rules: what is known of columns.
+    """
+    kind = kind_of(frame[name], comma, rules.get(name))
+    if name in asked(rules) or kind.kind != "number" or not is_open(frame[name]):
+        return kind, ""
+    others = {other: kind_of(frame[other], comma, rules.get(other)) for other in frame.columns if other != name}
+    kinds, notes = settle_marks(frame, {name: kind, **others}, comma, asked(rules))
+    return kinds[name], notes.get(name, "")
 
 
 def kind_of(column: Any, comma: Comma, known: Rule | None) -> ColumnKind:
@@ -104,28 +138,66 @@ def kind_of(column: Any, comma: Comma, known: Rule | None) -> ColumnKind:
     return guess_kind(column, comma)
 
 
-def german(column: Any, kind: ColumnKind, known: bool) -> ColumnKind:
-    """A column of 1.234 and 12.500, each with three digits behind a point, as thousands."""
-    import polars as pl
-
-    if known or kind.kind != "number" or kind.style != PLAIN or column.dtype != pl.String:
-        return kind
-    cells = cleaned(column).drop_nulls().unique()
-    pointed = cells.filter(cells.str.contains(".", literal=True))
-    if not len(pointed) or not bool(pointed.str.contains(r"^-?[1-9]\d{0,2}(\.\d{3})+$").all()):
-        return kind
-    return ColumnKind(kind.name, "number", style=NumberStyle(decimal=",", thousands="."))
-
-
-def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, keep: bool) -> Understood:
+def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, keep: bool, note: str) -> Understood:
     """The cells of a column, or why it is left out."""
     if known is not None and known.kind == "drop":
         return Understood(kind, None, "is dropped as asked", "")
     if kind.kind == "empty":
         return Understood(kind, None, "is empty", "")
-    values = convert(column, kind, comma)
+    kind, values, note = cells_of(column, kind, comma, known, note)
     reason = useless(column, values, kind, forced=keep or known is not None)
-    return Understood(kind, None if reason else values, reason, detail(values, kind), doubt(column, kind, known))
+    return Understood(kind, None if reason else values, reason, detail(values, kind), "" if reason else note)
+
+
+def cells_of(
+    column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, note: str = ""
+) -> tuple[ColumnKind, Any, str]:
+    """A column with what its cells tell beyond their kind, the cells as numbers or text, and what is to be said.
+
+    Args:
+        column: as it was read.
+        kind: what it holds.
+        comma: what a comma in a number means where the cells leave it open.
+        known: what was said of it; then nothing is guessed.
+        note: what is to be said of it already.
+    """
+    notes = [note]
+    values = convert(column, kind, comma, say=notes.append)
+    if known is None or known.kind == "keep":
+        if kind.kind == "number":
+            kind, values = without_codes(kind, values, notes)
+            notes.append(rounding_note(column, values))
+        notes.append(doubt(column, kind))
+    return kind, values, " ".join(sentence for sentence in notes if sentence)
+
+
+def without_codes(kind: ColumnKind, values: Any, notes: list[str]) -> tuple[ColumnKind, Any]:
+    """A column of numbers, and its numbers without those that stand for nothing."""
+    code = missing_code(values)
+    if code is None:
+        notes.append(code_note(values, kind.name))
+        return kind, values
+    gone = values.eq(code).fill_null(False)
+    count = int(gone.sum())
+    notes.append(
+        f"Column {kind.name!r} holds {code:g} in {count:,} {'row' if count == 1 else 'rows'}: read as missing. "
+        'A schema with kind "number" keeps it a number.'
+    )
+    return replace(kind, missing=code), values.set(gone, None)
+
+
+def rounding_note(column: Any, values: Any) -> str:
+    """A sentence where different whole numbers become one, as they have more digits than a float64; else empty."""
+    present = values.drop_nulls()
+    if not len(present) or present.abs().max() <= EXACT or column.dtype.is_float():
+        return ""
+    before, after = cleaned(column).drop_nulls().n_unique(), present.n_unique()
+    if before == after:
+        return ""
+    return (
+        f"Column {column.name!r} holds numbers beyond 2^53, which are rounded to 16 digits: {before:,} different ones "
+        f"become {after:,}. Subtract a constant from them, or drop the column."
+    )
 
 
 def detail(values: Any, kind: ColumnKind) -> str:
@@ -146,14 +218,27 @@ def detail(values: Any, kind: ColumnKind) -> str:
     return f"{low} to {high}{gaps}"
 
 
-def doubt(column: Any, kind: ColumnKind, known: Rule | None) -> str:
-    """A sentence where a date could be read in two ways."""
+def doubt(column: Any, kind: ColumnKind) -> str:
+    """A sentence where dates could be read in two ways, or texts differ in case alone."""
     import polars as pl
 
-    if known is not None or kind.date_format not in SWAPPED or column.dtype != pl.String:
+    if column.dtype != pl.String:
         return ""
-    cells = cleaned(column).drop_nulls().unique(maintain_order=True)
-    if not is_ambiguous(cells, str(kind.date_format)):
+    cells = cleaned(column).drop_nulls()
+    if kind.spelled:
+        kept, other = next((kind.spelled[text], text) for text in cells if text in kind.spelled)
+        return (
+            f"Column {kind.name!r} holds texts that differ in case alone: {other!r} is read as {kept!r}. "
+            'A schema with kind "category" keeps them apart.'
+        )
+    if kind.kind == "category" and (twins := short_twins(cells)):
+        return (
+            f"Column {kind.name!r} holds {twins[0]!r} and {twins[1]!r}: short texts that differ in case are kept apart."
+        )
+    if kind.date_format not in SWAPPED:
+        return ""
+    different = cells.unique(maintain_order=True)
+    if not is_ambiguous(different, str(kind.date_format)):
         return ""
     return (
         f"Column {kind.name!r} is read with the day before the month, {cells[0]} as {kind.date_format}; "

@@ -14,7 +14,7 @@ import numpy as np
 from polyladder.tables.features import RAMPS, Features
 from polyladder.tables.partitions import Part, row_keys
 from polyladder.tables.ramps import learn_ramps
-from polyladder.tables.table import Table, find_categories, is_frame, read_table
+from polyladder.tables.table import Table, as_numbers, find_categories, is_frame, read_table
 
 Array = np.ndarray[Any, Any]
 
@@ -97,7 +97,7 @@ def part_table(X: Any) -> Table:
     """The rows of a part as a table."""
     if is_frame(X):
         return read_table(X, find_categories(X))
-    matrix = np.asarray(X, dtype=np.float64)
+    matrix = np.asarray(as_numbers(X), dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"X must have shape (n, d); got shape {matrix.shape}.")
     return Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(f"x{i}" for i in range(matrix.shape[1])))

@@ -7,16 +7,20 @@ from polyladder.convert.source.c_codes import code_text, has_codes
 from polyladder.convert.source.fixed import fixed_source
 from polyladder.export.read import exported
 from tests.convert.source.compiled import call, library
-from tests.export.cells import BASE, as_numbers, error, models, predicted, rows
+from tests.export.cells import BASE, TEXTS, as_numbers, error, models, predicted, rows
 from tests.ladders import random_ladder
 
 
 def coded(loaded, frame, name):
     """Rows of numbers, texts by the codes that the library has for them. Shape (n, columns)."""
     ready = as_numbers(frame, name)
-    columns = [ready[c].cast(float).fill_null(np.nan).to_numpy() for c in frame.columns if c not in ("sex", "own")]
-    texts = [[loaded.ladder_code(i, cell.encode()) for cell in frame[c]] for i, c in enumerate(("sex", "own"))]
-    return np.stack([*map(np.array, texts), *columns], 1)
+    columns = [
+        [loaded.ladder_code(i, cell.encode()) for cell in frame[c]]
+        if c in TEXTS
+        else ready[c].cast(float).fill_null(np.nan).to_numpy()
+        for i, c in enumerate(frame.columns)
+    ]
+    return np.stack([np.array(column, dtype=float) for column in columns], 1)
 
 
 @pytest.mark.slow

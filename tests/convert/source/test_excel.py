@@ -88,6 +88,7 @@ def test_what_does_not_fit_is_refused():
 def test_cells_are_read_as_predict_reads_them(tmp_path):
     model = cells.models()["small"]
     plain = cells.BASE | {"sold": "2021-03-04 10:30", "price": 2000.0, "share": 12.0, "age": 30.0, "flag": 1.0}
+    plain |= {"cold": -5.5, "weight": 5.1}
     same = [{}, {"sex": " Male "}, {"own": "yes"}, {"own": "TRUE"}, {"own": "1"}]
     others = [
         {"own": "Нет"},

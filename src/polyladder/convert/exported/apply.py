@@ -12,6 +12,7 @@ from polyladder.convert.exported.model import ExportedColumn, Feature
 from polyladder.convert.exported.ranges import Array
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -60,6 +61,8 @@ def texts(values: Any) -> np.ndarray[Any, Any]:
 def apply(step: Step, x: Any) -> Any:
     """One step on a column. Shape (n,)."""
     match step:
+        case Blank(code):
+            return np.where(x == code, np.nan, x)
         case Fill(value):
             return np.where(np.isnan(x), value, x)
         case Clip(low, high):

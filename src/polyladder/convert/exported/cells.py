@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel
 from polyladder.tables.booleans import spellings
 from polyladder.tables.columns import MISSING
-from polyladder.tables.number_style import CURRENCIES, GRAMMAR, MAGNITUDES, PLAIN, NumberStyle, factor_of, mark_pattern
+from polyladder.tables.dates import ISO, TIMES, date_unit
+from polyladder.tables.number_style import CURRENCIES, GRAMMAR, MAGNITUDES, PLAIN, NumberStyle, mark_pattern, scaling
+from polyladder.tables.units import SIZES
 
 SPACES = "\t\n\v\f\r \u0085\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 """What is stripped around a cell."""
@@ -23,9 +25,6 @@ PLAIN_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 
 ZONE = r"^(.*[0-9][0-9]:[0-9][0-9].*?)(?:Z|[-+][0-9][0-9]:?[0-9][0-9])$"
 """A time with its zone, which is not looked at."""
-
-ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
-"""Dates that every export understands besides those in the column's own format."""
 
 PER_MICROSECOND = 1 / 86_400e6
 """Days: dates are whole microseconds times this, rounded as in training."""
@@ -38,6 +37,11 @@ def odd_categories(column: ExportedColumn) -> tuple[str, ...]:
     """
     present = [c for c in column.categories if c is not None]
     return tuple(c for c in present if c != c.strip(SPACES) or c.lower() in MISSING)
+
+
+def spellings_of(column: ExportedColumn) -> dict[str, str]:
+    """Other spellings of the categories that the model knows, and those."""
+    return {other: known for other, known in column.cells.spelled.items() if known in column.categories}
 
 
 def refuse_nul(model: ExportedModel, language: str) -> None:
@@ -75,7 +79,7 @@ class NumberText:
         mark: the pattern of marks between thousands, which are taken out; empty if there are none.
         decimal: the mark before decimals.
         prefixes: that may stand before the number.
-        factors: what a number is multiplied by, by its ending; another ending is not understood.
+        scales: what a number is multiplied by and what is added then, by its ending; no other is understood.
     """
 
     pattern: str
@@ -83,7 +87,7 @@ class NumberText:
     mark: str
     decimal: str
     prefixes: tuple[str, ...]
-    factors: dict[str, float]
+    scales: dict[str, tuple[float, float]]
 
 
 def number_text(style: NumberStyle) -> NumberText | None:
@@ -93,8 +97,8 @@ def number_text(style: NumberStyle) -> NumberText | None:
     unit = style.suffix.strip()
     letters = [letter for name in MAGNITUDES for letter in (name, f"{name} {unit}")]
     letters += [name + unit for name in MAGNITUDES if unit in CURRENCIES]
-    factors = {ending: factor_of(ending, style) for ending in ("", unit, *map(str.strip, letters))}
-    known = {ending: factor for ending, factor in factors.items() if factor is not None}
+    found = {ending: scaling(ending, style, unit) for ending in ("", unit, *map(str.strip, letters), *SIZES)}
+    known = {ending: scale for ending, scale in found.items() if scale is not None}
     mark, digits = mark_pattern(style)
     grammar = re.sub(r"\?P<\w+>", "", GRAMMAR[1:-1])
     return NumberText(portable(grammar), portable(digits[1:-1]), mark, style.decimal, ("", style.prefix.strip()), known)
@@ -126,8 +130,9 @@ GROUPS = {
 
 
 def date_texts(date_format: str | None) -> tuple[DateText, ...]:
-    """The ways in which the dates of a column may be written: its own, then those of ISO 8601."""
-    formats = dict.fromkeys([*([] if date_format is None else [date_format]), *ISO])
+    """The ways in which the dates or times of a column may be written: its own, then those of ISO 8601 or of times."""
+    others = TIMES if date_format in TIMES else ISO
+    formats = dict.fromkeys([*([] if date_format is None else [date_format]), *others])
     return tuple(date_text(each) for each in formats)
 
 
@@ -158,6 +163,8 @@ def format_parts(date_format: str) -> Iterator[tuple[str, str]]:
 def cell_words(column: ExportedColumn) -> str:
     """What a cell of the column may be, in words, for those who prepare a table."""
     kind = column.cells
+    if kind.kind == "date" and is_time(column):
+        return f"a time as 13:45 or as {kind.date_format}"
     if kind.kind == "date":
         own = "" if kind.date_format in (None, "%Y-%m-%d") else f" or as {kind.date_format}"
         return f"a date as 2024-05-13{own}"
@@ -170,7 +177,16 @@ def cell_words(column: ExportedColumn) -> str:
 def number_words(column: ExportedColumn) -> str:
     """What the number is that stands for a cell, where cells are no texts."""
     kind = column.cells
+    if kind.kind == "date" and is_time(column):
+        return f"{date_unit(kind.date_format)}: 12:00 is 0.5"
     if kind.kind == "date":
-        return "days since 1970-01-01, with a fraction for the time of day"
+        return f"{date_unit(kind.date_format)}, with a fraction for the time of day"
     value = "-1234.5" if kind.style.brackets else "1234.5"
-    return "a number" if kind.style == PLAIN else f"a number ({kind.style.words} is {value})"
+    notes = [] if kind.style == PLAIN else [f"{kind.style.words} is {value}"]
+    notes += [] if kind.missing is None else [f"{kind.missing:g} is missing"]
+    return f"a number ({', '.join(notes)})" if notes else "a number"
+
+
+def is_time(column: ExportedColumn) -> bool:
+    """Whether a column holds times of day."""
+    return column.cells.date_format in TIMES

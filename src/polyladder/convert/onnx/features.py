@@ -11,6 +11,7 @@ import numpy as np
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -64,6 +65,8 @@ def nothing(graph: Graph, columns: list[str]) -> str:
 def apply(graph: Graph, step: Step, x: str) -> str:
     """One step."""
     match step:
+        case Blank(code):
+            return graph("Where", graph("Equal", x, double([[code]])), double([[np.nan]]), x)
         case Fill(value):
             return graph("Where", graph("IsNaN", x), double([[value]]), x)
         case Clip(low, high):

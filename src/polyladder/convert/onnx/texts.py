@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyladder.convert.exported.cells import SPACES, odd_categories, words_of
+from polyladder.convert.exported.cells import SPACES, odd_categories, spellings_of, words_of
 from polyladder.convert.exported.model import ExportedColumn
 from polyladder.convert.onnx.graph import DOUBLE, Graph
 from polyladder.tables.columns import MISSING
@@ -37,7 +37,8 @@ def is_category(graph: Graph, column: ExportedColumn, category: str | None, x: s
     elif words:
         pattern = any_of(*(word for word, meant in words.items() if meant == category))
     else:
-        pattern = SPACE + pattern_text(category) + SPACE
+        others = [category, *(other for other, meant in spellings_of(column).items() if meant == category)]
+        pattern = f"{SPACE}(?:{'|'.join(map(pattern_text, others))}){SPACE}"
     same = graph("RegexFullMatch", x, pattern=pattern)
     # A cell that is exactly an odd category is that one.
     for other in odd:

@@ -11,6 +11,7 @@ from polyladder.convert.exported.answers import Classes, Numbers, Probit
 from polyladder.convert.exported.model import ExportedModel, check_identifier
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -177,6 +178,8 @@ def features_text(model: ExportedModel, numbers: NumberType) -> str:
 def step_text(step: Step, categories: tuple[str | None, ...], numbers: NumberType) -> str:
     """One step as a statement about x."""
     match step:
+        case Blank(code):
+            return f"if (x == {literal(code, numbers)}) x = (x - x) / (x - x);"
         case Fill(value):
             return f"if (x != x) x = {literal(value, numbers)};"
         case Clip(low, high):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyladder.convert.exported.cells import SPACES, refuse_nul, spelled, words_of
+from polyladder.convert.exported.cells import SPACES, refuse_nul, spelled, spellings_of, words_of
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.source.c_words import c_string
 from polyladder.tables.columns import MISSING
@@ -75,6 +75,7 @@ def code_text(model: ExportedModel, name: str) -> str:
     for i, column in enumerate(model.columns):
         known += [(i, k, category) for k, category in enumerate(column.categories)]
         codes = {category: k for k, category in enumerate(column.categories)}
+        known += [(i, codes[meant], other) for other, meant in spellings_of(column).items()]
         for word, category in words_of(column).items():
             words += [(i, codes.get(category, -1), each) for each in spelled(word)]
     # An array must not be empty; no column has this number.

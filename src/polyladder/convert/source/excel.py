@@ -8,10 +8,11 @@ import sys
 from collections.abc import Sequence
 
 from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
-from polyladder.convert.exported.cells import odd_categories, refuse_nul, words_of
+from polyladder.convert.exported.cells import is_time, odd_categories, refuse_nul, spellings_of, words_of
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -121,15 +122,22 @@ def feature_text(column: ExportedColumn, feature: Feature, cell: str) -> str:
         (step,) = feature.steps
         assert isinstance(step, IsCategory)
         return category_text(column, step.category, cell)
-    if feature.steps == (IsMissing(),):
-        return f"IF(ISBLANK({cell}),1,0)"
+    if feature.steps[-1:] == (IsMissing(),):
+        return f"IF({is_gone(feature, cell)},1,0)"
     # A sum is an error for a text, which MIN and MAX would pass over.
-    value = f"({cell}-{EPOCH})" if column.cells.kind == "date" else f"({cell}+0)"
+    day = column.cells.kind == "date" and not is_time(column)
+    value = f"({cell}-{EPOCH})" if day else f"({cell}+0)"
     fills = [step.value for step in feature.steps if isinstance(step, Fill)]
-    value = f"IF(ISBLANK({cell}),{number(fills[0]) if fills else 'NA()'},{value})"
+    value = f"IF({is_gone(feature, cell)},{number(fills[0]) if fills else 'NA()'},{value})"
     for step in feature.steps:
-        value = value if isinstance(step, Fill) else step_text(step, value)
+        value = value if isinstance(step, Fill | Blank) else step_text(step, value)
     return value
+
+
+def is_gone(feature: Feature, cell: str) -> str:
+    """Whether a cell of numbers is missing: it is blank, or the number that stands for nothing."""
+    codes = [number(step.code) for step in feature.steps if isinstance(step, Blank)]
+    return f"OR(ISBLANK({cell}),{cell}={codes[0]})" if codes else f"ISBLANK({cell})"
 
 
 def category_text(column: ExportedColumn, category: str | None, cell: str) -> str:
@@ -143,7 +151,9 @@ def category_text(column: ExportedColumn, category: str | None, cell: str) -> st
         same = is_word(text, [word for word, meant in words.items() if meant == category])
     else:
         # EXACT tells upper from lower case, which = does not; TRIM takes spaces within a text as well.
-        same = f"EXACT({cell if category in odd or '  ' in category else text},{quoted(category)})"
+        others = [category, *(other for other, meant in spellings_of(column).items() if meant == category)]
+        each = [f"EXACT({cell if t in odd or '  ' in t else text},{quoted(t)})" for t in others]
+        same = each[0] if len(each) == 1 else f"OR({','.join(each)})"
     if odd and category not in odd:
         exact = ",".join(f"EXACT({cell},{quoted(other)})" for other in odd)
         same = f"AND({same},NOT(OR({exact})))"
@@ -179,7 +189,7 @@ def step_text(step: Step, x: str) -> str:
             return yeo_johnson(x, power)
         case Quantile():
             raise ValueError("features='quantile' must not be used for a spreadsheet: a column has too many pieces.")
-        case Fill() | IsMissing() | IsCategory():
+        case Blank() | Fill() | IsMissing() | IsCategory():
             raise AssertionError("these look at the cell itself")
 
 

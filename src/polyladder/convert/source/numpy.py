@@ -11,6 +11,7 @@ from polyladder.convert.exported.cells import cell_words
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -142,6 +143,8 @@ def features_text(model: ExportedModel) -> str:
 def step_text(step: Step, x: str) -> str:
     """One step as an expression of x."""
     match step:
+        case Blank(code):
+            return f"np.where({x} == {code!r}, np.nan, {x})"
         case Fill(value):
             return f"np.where(np.isnan({x}), {value!r}, {x})"
         case Clip(low, high):

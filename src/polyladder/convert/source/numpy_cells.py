@@ -10,8 +10,10 @@ from polyladder.convert.exported.cells import (
     SPACES,
     ZONE,
     date_texts,
+    is_time,
     number_text,
     odd_categories,
+    spellings_of,
     words_of,
 )
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel
@@ -90,21 +92,22 @@ def _numbers(rows, i, read=_plain, wanted="numbers"):
 """
 
 STYLED = """
-def _styled(pattern, digits, mark, decimal, prefixes, factors):
+def _styled(pattern, digits, mark, decimal, prefixes, scales):
     def read(text):
         found = re.fullmatch(pattern, text)
         if not found:
             return None
         parts = [part or "" for part in found.groups()]
         opened, sign, prefix, inner, figures, power, ending, closed = parts
-        if not re.fullmatch(digits, figures) or ending not in factors or prefix not in prefixes:
+        if not re.fullmatch(digits, figures) or ending not in scales or prefix not in prefixes:
             return None
         if (opened == "(") != (closed == ")"):
             return None
         if mark:
             figures = re.sub(mark, "", figures)
-        value = float(figures.replace(decimal, ".", 1) + power) * factors[ending]
-        return -value if opened or {"-", "\\u2212"} & {sign, inner} else value
+        value = float(figures.replace(decimal, ".", 1) + power)
+        factor, shift = scales[ending]
+        return (-value if opened or {"-", "\\u2212"} & {sign, inner} else value) * factor + shift
 
     return read
 
@@ -127,12 +130,14 @@ def _dates(formats):
 
 
 def _days(part):
-    year = int(part["Y"]) if "Y" in part else (1900 if part["y"] >= "70" else 2000) + int(part["y"])
+    year = int(part.get("Y", 1970))
+    if "y" in part:
+        year = (1900 if part["y"] >= "70" else 2000) + int(part["y"])
     name = (part.get("b") or part.get("B") or "").lower()
     names = [m for m in _MONTHS if name in (m, m[:3])]
     if name and not names:
         return None
-    month = _MONTHS.index(names[0]) + 1 if name else int(part["m"])
+    month = _MONTHS.index(names[0]) + 1 if name else int(part.get("m", 1))
     hour = int(part.get("H") or part.get("I") or 0)
     if "p" in part:
         if not 1 <= hour <= 12:
@@ -152,13 +157,13 @@ def _days(part):
 """
 
 TEXTS = """
-def _texts(rows, i, odd=(), words=None):
+def _texts(rows, i, odd=(), words=None, spelled=()):
     found = []
     for row, cell in enumerate(_cells(rows, i).tolist()):
         text = None if _is_gone(cell) else cell if cell in odd else _stripped(cell)
         if words is not None and text is not None:
             text = words.get(text.lower()) or _refuse(i, "yes or no", cell, row)
-        found.append(text)
+        found.append(spelled[text] if text in spelled else text)
     return np.array(found, dtype=object)
 
 
@@ -192,12 +197,12 @@ def read_text(column: ExportedColumn, i: int) -> str:
     """The expression that reads a column."""
     match used_kind(column):
         case "text":
-            odd, words = odd_categories(column), words_of(column)
-            more = (f", odd={odd!r}" if odd else "") + (f", words={words!r}" if words else "")
+            known = {"odd": odd_categories(column), "words": words_of(column), "spelled": spellings_of(column)}
+            more = "".join(f", {name}={value!r}" for name, value in known.items() if value)
             return f"_texts(rows, {i}{more})"
         case "date":
             formats = [astuple(each) for each in date_texts(column.cells.date_format)]
-            return f"_numbers(rows, {i}, _dates({formats!r}), 'dates')"
+            return f"_numbers(rows, {i}, _dates({formats!r}), {'times' if is_time(column) else 'dates'!r})"
         case "styled":
             style = number_text(column.cells.style)
             assert style is not None

@@ -11,6 +11,7 @@ from polyladder.convert.exported.cells import cell_words, refuse_nul
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -115,6 +116,8 @@ def boolean_text(steps: Sequence[Step], value: str, categories: Sequence[str | N
 def step_text(step: Step, x: str) -> str:
     """One step as an expression of x."""
     match step:
+        case Blank(code):
+            return f"NULLIF({x}, {number(code)})"
         case Fill(value):
             return f"COALESCE({x}, {number(value)})"
         case Clip(low, high):

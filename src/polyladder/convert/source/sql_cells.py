@@ -11,7 +11,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from polyladder.convert.exported.cells import PER_MICROSECOND, SPACES, format_parts, odd_categories, spelled, words_of
+from polyladder.convert.exported.cells import (
+    PER_MICROSECOND,
+    SPACES,
+    format_parts,
+    is_time,
+    odd_categories,
+    spelled,
+    spellings_of,
+    words_of,
+)
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel
 from polyladder.convert.source.sql_words import number, quoted, quoted_text
 from polyladder.tables.columns import MISSING
@@ -54,6 +63,8 @@ def given_text(column: ExportedColumn, x: str) -> str:
     if column.kind == "category":
         odd = odd_categories(column)
         return f"CASE WHEN {text} IN {listed(odd)} THEN {text} ELSE {stripped} END" if odd else stripped
+    if column.cells.kind == "date" and is_time(column):
+        return f"CASE WHEN {stripped} LIKE '__:__%' THEN '1970-01-01 ' || {stripped} ELSE {stripped} END"
     if column.cells.kind == "date":
         return iso_text(column.cells.date_format, stripped)
     return f"LOWER({text})" if column.binary else x
@@ -82,7 +93,8 @@ def cell(column: ExportedColumn, x: str) -> str:
 def known_text(column: ExportedColumn, x: str) -> str:
     """The last cases of a text: what it is, or what its word means."""
     if column.cells.kind != "boolean":
-        return f"ELSE {x}"
+        others = [f"WHEN {x} = {quoted_text(a)} THEN {quoted_text(b)} " for a, b in spellings_of(column).items()]
+        return f"{''.join(others)}ELSE {x}"
     meant: dict[str, list[str]] = {}
     for word, category in words_of(column).items():
         meant.setdefault(category, []).extend(spelled(word))
@@ -168,7 +180,7 @@ def date_cell(column: ExportedColumn, x: str) -> str:
         f"AND SUBSTR({t}, 11, 1) IN (' ', 'T', 't') AND TRIM({digits} || SUBSTR({t}, 27), {DIGITS}) = ''"
     )
     part = {letter: f"CAST(SUBSTR({t}, {at}, {length}) AS INTEGER)" for letter, (at, length) in places.items()}
-    wrong = refusal(column, "dates", x)
+    wrong = refusal(column, "times" if is_time(column) else "dates", x)
     cases = f"WHEN {x} IS NULL OR LOWER({x}) IN {listed(MISSING)} THEN NULL WHEN {shaped} THEN {days(part, wrong)}"
     return f"CASE {cases} ELSE {wrong} END"
 

@@ -11,6 +11,9 @@ export const isDate = (written) => written?.kind === "date";
 /** Whether a date has a time of day. */
 export const hasTime = (written) => /%[HI]/.test(written.date_format ?? "");
 
+/** Whether it is a time of day alone. */
+export const isTime = (written) => isDate(written) && hasTime(written) && !/%[YymdbB]/.test(written.date_format);
+
 /** A value of a column, to so many digits; beside an axis in few characters. */
 export function write(written, x, { digits = 4, brief = false } = {}) {
   if (Number.isNaN(x)) return "missing";

@@ -27,18 +27,19 @@ function plainReader({ plain }) {
 }
 
 /** The same for numbers with marks between thousands, currencies, units or letters of magnitude. */
-function styledReader({ pattern, digits, mark, decimal, prefixes, factors }) {
+function styledReader({ pattern, digits, mark, decimal, prefixes, scales }) {
   const [all, figures] = [whole(pattern), whole(digits)];
   return (text) => {
     const found = all.exec(text);
     if (!found) return null;
     const [opened, sign, prefix, inner, given, power, ending, closed] = found.slice(1).map((part) => part ?? "");
-    const known = figures.test(given) && Object.hasOwn(factors, ending) && prefixes.includes(prefix);
+    const known = figures.test(given) && Object.hasOwn(scales, ending) && prefixes.includes(prefix);
     if (!known || (opened === "(") !== (closed === ")")) return null;
     const bare = mark ? given.replace(new RegExp(mark, "g"), "") : given;
-    const value = Number(bare.replace(decimal, ".") + power) * factors[ending];
+    const value = Number(bare.replace(decimal, ".") + power);
+    const [factor, shift] = scales[ending];
     const minus = ["-", "\u2212"];
-    return opened || minus.includes(sign) || minus.includes(inner) ? -value : value;
+    return (opened || minus.includes(sign) || minus.includes(inner) ? -value : value) * factor + shift;
   };
 }
 
@@ -51,14 +52,14 @@ function hourOf({ H, I, p }) {
 }
 
 function monthOf({ m, b, B }) {
-  if (m !== undefined) return Number(m) - 1;
-  const name = (b ?? B).toLowerCase();
+  const name = (b ?? B)?.toLowerCase();
+  if (name === undefined) return Number(m ?? 1) - 1;
   return MONTHS.findIndex((month) => name === month || name === month.slice(0, 3));
 }
 
 /** Days since 1970 from the parts of a date, by the letters of strftime; null if there is no such day. */
 function daysOf(part, { first, perMicrosecond }) {
-  const year = part.Y === undefined ? Number(part.y) + (part.y >= "70" ? 1900 : 2000) : Number(part.Y);
+  const year = part.y === undefined ? Number(part.Y ?? 1970) : Number(part.y) + (part.y >= "70" ? 1900 : 2000);
   const parts = [year, monthOf(part), Number(part.d ?? 1), hourOf(part), Number(part.M ?? 0), Number(part.S ?? 0)];
   const milliseconds = Date.UTC(...parts);
   const day = new Date(milliseconds);
@@ -83,31 +84,33 @@ function dateReader(formats, reading) {
 
 /** A function from a cell to a number, NaN where it is missing. */
 function numberReader(col, reading) {
-  const { formats, style } = col.cells;
+  const { formats, style, times, missing } = col.cells;
   const readNumber = style ? styledReader(style) : plainReader(reading);
   const read = formats ? dateReader(formats, reading) : readNumber;
-  const wanted = formats ? "dates" : "finite numbers";
+  const wanted = formats ? (times && "times") || "dates" : "finite numbers";
   const numberOf = (given) => {
     if (typeof given === "string") return read(given);
-    if (formats && given instanceof Date) return given.getTime() * 1000 * reading.perMicrosecond;
+    if (formats && !times && given instanceof Date) return given.getTime() * 1000 * reading.perMicrosecond;
     return ["number", "bigint", "boolean"].includes(typeof given) ? Number(given) : null;
   };
   return (given) => {
     const text = typeof given === "string" ? stripped(given, reading) : given;
     if (isGone(text)) return Number.NaN;
     const value = numberOf(text);
-    return Number.isFinite(value) ? value : refuse(col, wanted, given);
+    if (!Number.isFinite(value)) refuse(col, wanted, given);
+    return value === missing ? Number.NaN : value;
   };
 }
 
 /** A function from a cell to the position of its category, -1 for none of them. */
 function textReader(col, reading) {
-  const { odd, words } = col.cells;
+  const { odd, words, spelled } = col.cells;
   return (given) => {
     if (isGone(given)) return col.categories.indexOf(null);
     if (odd.includes(given)) return col.categories.indexOf(given);
     const text = stripped(String(given), reading);
-    if (text === null || !words) return col.categories.indexOf(text);
+    if (text === null) return col.categories.indexOf(null);
+    if (!words) return col.categories.indexOf(Object.hasOwn(spelled, text) ? spelled[text] : text);
     const word = text.toLowerCase();
     return Object.hasOwn(words, word) ? col.categories.indexOf(words[word]) : refuse(col, "yes or no", given);
   };

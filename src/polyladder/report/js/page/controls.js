@@ -1,7 +1,7 @@
 /* The row's controls: a slider and a number for each numeric column, a list for each category, a box for mere gaps. */
 import { densityBars, scale, within } from "../charts/axes.js";
 import { draw, make, shape } from "../charts/elements.js";
-import { hasTime, isDate, readText, write } from "../charts/written.js";
+import { hasTime, isDate, isTime, readText, write } from "../charts/written.js";
 import { columns } from "./content.js";
 import { row, set } from "./row.js";
 import { named, valueText } from "./words.js";
@@ -66,21 +66,24 @@ function buildSlider(i) {
   return make("div", { class: "control" }, ...parts);
 }
 
-/** Dates have the browser's field for dates; numbers with a currency or a unit are text. */
+/** Dates and times have the browser's fields for them; numbers with a currency or a unit are text. */
 function inputType({ written }) {
+  if (isTime(written)) return "time";
   if (isDate(written)) return hasTime(written) ? "datetime-local" : "date";
   return written?.style ? "text" : "number";
 }
 
-/** What stands in the field: days since 1970 of dates. */
+/** What stands in the field: days since 1970 of dates, since midnight of times. */
 function typedValue(field, { written }) {
   if (isDate(written)) return field.valueAsNumber / 864e5;
   return written?.style ? readText(written, field.value) : field.valueAsNumber;
 }
 
 function fieldText(value, col) {
-  if (isDate(col.written))
-    return new Date(Math.round(value * 864e5)).toISOString().slice(0, hasTime(col.written) ? 16 : 10);
+  if (isDate(col.written)) {
+    const text = new Date(Math.round(value * 864e5)).toISOString();
+    return isTime(col.written) ? text.slice(11, 16) : text.slice(0, hasTime(col.written) ? 16 : 10);
+  }
   return col.written?.style ? write(col.written, value, { digits: 6 }) : String(Number(value.toFixed(digitsFor(col))));
 }
 

@@ -1,0 +1,53 @@
+"""Numbers that stand for nothing: -999 among temperatures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polyladder.tables.number_style import number_words
+
+CODES = (-99.0, -999.0, -9999.0, -99999.0, -999999.0)
+"""What is read as missing where it stands apart from all other numbers."""
+
+SURE = -999.0
+"""From here down a code need not be far away where all other numbers are zero or more."""
+
+DOUBTFUL = (999.0, 9999.0, 99999.0, 999999.0)
+"""What is mentioned where it stands apart."""
+
+FEWEST = 10
+"""With fewer numbers, none stands apart."""
+
+
+def missing_code(values: Any) -> float | None:
+    """The number that stands for nothing, if one does.
+
+    Args:
+        values: numbers, null where they are missing.
+    """
+    present = values.drop_nulls()
+    if len(present) < FEWEST or present.min() not in CODES:
+        return None
+    code = float(present.min())
+    rest = present.filter(present != code)
+    if not len(rest):
+        return None
+    apart = rest.min() - code > rest.max() - rest.min()
+    return code if apart or (code <= SURE and rest.min() >= 0) else None
+
+
+def code_note(values: Any, name: str) -> str:
+    """A sentence where a large number stands apart that often stands for nothing; else empty."""
+    present = values.drop_nulls()
+    if len(present) < FEWEST or present.max() not in DOUBTFUL:
+        return ""
+    code = float(present.max())
+    rest = present.filter(present != code)
+    if not len(rest) or code - rest.max() <= rest.max() - rest.min():
+        return ""
+    count = len(present) - len(rest)
+    return (
+        f"Column {name!r} holds {code:g} in {count:,} {'row' if count == 1 else 'rows'}, far from all others "
+        f"({number_words(rest.min())} to {number_words(rest.max())}): if it stands for a missing value, say so in a "
+        f'schema, {{ kind = "number", missing = {code:g} }}.'
+    )

@@ -1,0 +1,215 @@
+"""The rows of a sheet of a workbook, each cell as text: numbers as they are stored, dates as ISO dates."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from polyladder.files.xml_parts import LONGEST, Parts
+from polyladder.tables.header_lines import PREVIEW, second_line
+from polyladder.tables.workbook import Workbook, unescaped
+
+LETTERS = {chr(65 + i): i + 1 for i in range(26)}
+Row = list[str | None]
+
+
+class SheetParts:
+    """Collects the rows of a sheet while its XML is read.
+
+    Args:
+        book: that the sheet is of.
+        most_columns: that a row may have.
+    """
+
+    def __init__(self, book: Workbook, most_columns: int) -> None:
+        self.book, self.most_columns = book, most_columns
+        self.rows: list[Row] = []
+        self.row: Row = []
+        self.column = -1
+        self.kind = self.format = ""
+        self.value: str | None = None
+        self.formula = False
+        self.spoken = 0
+        self.without_result = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """A row, a cell or a part of one begins."""
+        if name == "c":
+            place = attributes.get("r", "")
+            self.column = column_number(place) if place else self.column + 1
+            if not 0 <= self.column < self.most_columns:
+                raise ValueError(
+                    f"{self.book.label} must have at most {self.most_columns:,} columns; "
+                    f"got a cell at {place or 'more'!r}."
+                )
+            self.kind, self.value, self.formula = attributes.get("t", "n"), None, False
+            style = attributes.get("s", "0")
+            at = int(style) if style.isdecimal() and len(style) < 9 else 0
+            self.format = self.book.formats[at] if at < len(self.book.formats) else ""
+        elif name == "row":
+            self.row, self.column = [], -1
+        self.spoken += name == "rPh"
+
+    def end(self, name: str, text: str) -> None:
+        """A row, a cell or a part of one ends."""
+        self.spoken -= name == "rPh"
+        if name == "v":
+            self.value = text
+        elif name == "t" and not self.spoken:
+            self.value = (self.value or "") + text
+            if len(self.value) > LONGEST:
+                raise ValueError(f"{self.book.label} must have cells of at most {LONGEST:,} characters; got more.")
+        elif name == "f":
+            self.formula = True
+        elif name == "c":
+            self.without_result += self.formula and not self.value
+            cell = cell_text(self.book, self.kind, self.format, self.value)
+            if cell is not None:
+                self.row.extend([None] * (self.column + 1 - len(self.row)))
+                self.row[self.column] = cell
+        elif name == "row":
+            self.rows.append(self.row)
+            self.row = []
+
+
+def column_number(place: str) -> int:
+    """The number of a cell's column, from 0; -1 if there is none.
+
+    >>> column_number("AB12")
+    27
+    """
+    number = 0
+    for letter in place[:4]:
+        if letter not in LETTERS:
+            break
+        number = 26 * number + LETTERS[letter]
+    return number - 1
+
+
+def cell_text(book: Workbook, kind: str, form: str, value: str | None) -> str | None:
+    """What a cell holds, as text."""
+    if value is None or value == "":
+        return None
+    if kind == "s":
+        at = int(value) if value.isdecimal() and len(value) < 9 else len(book.strings)
+        if at >= len(book.strings):
+            raise ValueError(
+                f"{book.label} must be a whole workbook; it lacks the text {value!r} of a cell. Save it anew."
+            )
+        return book.strings[at]
+    if kind == "b":
+        return "true" if value == "1" else "false"
+    if kind == "n":
+        return date_text(value, form, book.first_day) if form else value
+    return unescaped(value)
+
+
+def date_text(value: str, form: str, first_day: datetime.datetime) -> str:
+    """Days since the first, as an ISO date, or a time of day; what is none stays a number."""
+    try:
+        days = float(value)
+        moment = first_day + datetime.timedelta(seconds=round(days * 86_400))
+    except (ValueError, OverflowError):
+        return value
+    if form == "time" and 0 <= days < 1:
+        return moment.strftime("%H:%M:%S" if moment.second else "%H:%M")
+    midnight = moment.time() == datetime.time()
+    return moment.date().isoformat() if midnight else moment.isoformat(" ")
+
+
+def sheet_rows(parts: SheetParts, blocks: Iterator[bytes]) -> Iterator[Row]:
+    """The rows of a sheet, blank ones as empty lists, as its XML is read."""
+    reader = Parts(parts.book.label, parts.start, parts.end)
+    for block in chain(blocks, [b""]):
+        reader.feed(block, last=not block)
+        yield from parts.rows
+        parts.rows.clear()
+
+
+def choose_sheet(book: Workbook, wanted: str | None) -> tuple[str, str]:
+    """The name and the part of a sheet, by its name or its number from 1; the first by default."""
+    names = [name for name, _ in book.sheets]
+    if wanted is None:
+        return book.sheets[0]
+    if wanted in names:
+        return book.sheets[names.index(wanted)]
+    if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(names):
+        return book.sheets[int(wanted) - 1]
+    raise ValueError(
+        f"--sheet must name a sheet of {book.label}, or be its number; got {wanted!r}. "
+        f"Its sheets are {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}."
+    )
+
+
+def sheet_table(
+    book: Workbook, wanted: str | None, most_columns: int, most_cells: int, notes: list[str]
+) -> tuple[list[str], Iterator[Any]]:
+    """The header of a sheet, and frames of its rows.
+
+    Args:
+        book: the workbook.
+        wanted: name or number of the sheet; None for the first.
+        most_columns: that a row may have.
+        most_cells: of a frame.
+        notes: told which sheet was read, and what was left out; complete when all frames are read.
+    """
+    name, part = choose_sheet(book, wanted)
+    if wanted is None and len(book.sheets) > 1:
+        notes.append(f"Read is the first of {len(book.sheets)} sheets, {name!r}; --sheet names another.")
+    parts = SheetParts(book, most_columns)
+    rows = (row for row in sheet_rows(parts, book.blocks(part)) if row)
+    header = next(rows, None)
+    first = next(rows, None)
+    while header is not None and first is not None and filled(header) == 1 < filled(first):
+        notes.append(f"The line {next(c for c in header if c)!r} above the table is a title: left out.")
+        header, first = first, next(rows, None)
+    if header is None:
+        raise ValueError(f"{book.label} must hold a header and rows; its sheet {name!r} is empty.")
+    names = [cell or "" for cell in header]
+    preview = [] if first is None else [first]
+    while len(preview) <= PREVIEW and (row := next(rows, None)) is not None:
+        preview.append(row)
+    fitting = [[*row, *[None] * (len(names) - len(row))] for row in preview if len(row) <= len(names)]
+    second = second_line(names, fitting) if len(fitting) == len(preview) else None
+    if second is not None:
+        names, note = second
+        notes.append(note)
+        preview = preview[1:]
+    return names, frames(chain(preview, rows), parts, len(names), most_cells, notes)
+
+
+def filled(row: Row) -> int:
+    """How many cells of a row hold something."""
+    return sum(cell is not None and bool(cell.strip()) for cell in row)
+
+
+def frames(rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, notes: list[str]) -> Iterator[Any]:
+    """Frames of text cells, whose columns have no names yet."""
+    size = max(1, most_cells // width)
+    waiting: list[Row] = []
+    for count, row in enumerate(rows, 1):
+        if len(row) > width:
+            raise ValueError(
+                f"Row {count} of {parts.book.label} must have {width} cells as its header has; got {len(row)}."
+            )
+        waiting.append([*row, *[None] * (width - len(row))])
+        if len(waiting) == size:
+            yield frame(waiting, width)
+            waiting = []
+    if waiting:
+        yield frame(waiting, width)
+    if parts.without_result:
+        count = parts.without_result
+        notes.append(
+            f"{count:,} {'cell holds a formula' if count == 1 else 'cells hold formulas'} without a result: taken as "
+            "missing. Open the file in a spreadsheet program and save it."
+        )
+
+
+def frame(rows: Sequence[Row], width: int) -> Any:
+    """Rows as a frame."""
+    import polars as pl
+
+    return pl.DataFrame(rows, schema={str(i): pl.String for i in range(width)}, orient="row")
