@@ -5,6 +5,7 @@ from scipy import sparse
 from polyladder import FeedforwardRegressor, LPNNRegressor
 from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing
 from polyladder.export.read import exported
+from polyladder.tables.describe import describe_columns
 from tests.export.estimators import fitted
 
 
@@ -22,6 +23,16 @@ def test_columns_and_steps_of_a_mixed_table():
     assert model.features[4].steps == (IsCategory("blue"),)
     assert model.features[7].steps == (IsCategory(None),)
     assert exported(model) is model
+
+
+def test_columns_of_zeros_and_ones_are_known():
+    rng = np.random.default_rng(0)
+    X = np.stack([rng.integers(0, 2, 40), rng.uniform(0, 1, 40), np.r_[0.0, 1.0, rng.uniform(0, 1, 38)]], 1)
+    for features in ("standard", "quantile", "yeo-johnson"):
+        model = LPNNRegressor(order=2, width=2, max_iter=2, features=features, random_state=0).fit(X, X[:, 1])
+        assert [column.binary for column in exported(model).columns] == [True, False, False]
+        model.card_ = {"columns": describe_columns(model.read_table(X))}
+        assert [column.binary for column in exported(model).columns] == [True, False, False]
 
 
 def test_features_of_an_unknown_kind_are_refused_rather_than_mistaken(monkeypatch):

@@ -40,6 +40,8 @@ def model_columns(estimator: Any) -> tuple[ColumnKind, ...]:
             kind = column_kind(name, column["written"])
         elif i in features.categorical_:
             kind = ColumnKind(name, "category")
+        elif i in features.dates_:
+            kind = ColumnKind(name, "date")
         elif column.get("unit") == DAYS:
             kind = ColumnKind(name, "date", column.get("date_format"))
         else:
@@ -71,13 +73,22 @@ def model_rows(chunk: Any, columns: dict[str, ColumnKind], file: TableFile, esti
 
     What had to be converted is said as a warning.
     """
+    import polars as pl
+
     from polyladder.tables.columns import convert
+    from polyladder.tables.features import Features
     from polyladder.tables.marks import as_others_write
+    from polyladder.tables.table import DAY
 
     kinds = as_others_write(chunk, columns, file.comma, warn)
     rows = chunk.select(list(columns)).with_columns(
         convert(chunk[name], kind, file.comma, row, warn) for name, kind in kinds.items()
     )
+    features = estimator.features_
+    if isinstance(features, Features) and features.dates_:
+        # A model that was fitted to a frame with dates wants dates.
+        dates = pl.col([list(columns)[i] for i in features.dates_])
+        rows = rows.with_columns((dates * DAY).round().cast(pl.Int64).cast(pl.Datetime("us")))
     return rows if "feature_names_in_" in vars(estimator) else rows.to_numpy()
 
 

@@ -38,8 +38,9 @@ def datasets(
 def show_all(entries: tuple[Entry, ...], folders: tuple[Path, ...]) -> None:
     """One line a data set, within 80 columns."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
+
+    from polyladder.cli.printable import make_console
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("name", no_wrap=True)
@@ -51,7 +52,7 @@ def show_all(entries: tuple[Entry, ...], folders: tuple[Path, ...]) -> None:
         task = f"{len(e.class_names)} classes" if e.class_names else e.task
         splits = str(e.splits) if e.splits else "-"
         table.add_row(e.name, task, f"{e.rows:,}", str(e.features), splits, where(e, folders))
-    Console().print(table)
+    make_console().print(table)
     for label, folder in places(folders).items():
         typer.echo(f"{label}: {folder}")
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from polyladder.cli.output import Force, NoClobber
+from polyladder.cli.printable import make_console
 from polyladder.files.kinds import MODEL, PAGE, TABLE
 from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
@@ -58,7 +59,7 @@ def demo(
 def command(words: str) -> None:
     """Show the command that does what follows."""
     typer.echo()
-    typer.secho(f"$ polyladder {words}", bold=True)
+    make_console(highlight=False, soft_wrap=True).print(f"$ polyladder {words}", style="bold", markup=False)
 
 
 def friedman() -> bytes:

@@ -137,7 +137,7 @@ def read_recipe(path: Path) -> Any:
 
 def table_rows(recipe: Any, rows: str) -> Any:
     """The rows of a table file with the recipe's columns; a recipe without names takes the columns as they come."""
-    from polyladder.tables.columns import ColumnKind, convert
+    from polyladder.tables.columns import convert
     from polyladder.tables.table_file import open_table
 
     file = open_table(rows)
@@ -148,5 +148,5 @@ def table_rows(recipe: Any, rows: str) -> Any:
         raise ValueError(f"{file.label} must have the columns that the recipe names; it lacks {listed}.")
     if not len(frame):
         raise ValueError(f"{file.label} must hold rows under its header; there are none.")
-    kinds = [ColumnKind(c.name, "category" if c.kind == "category" else "number") for c in recipe.columns]
+    kinds = [column.cells for column in recipe.columns]
     return frame.select([k.name for k in kinds]).with_columns(convert(frame[k.name], k, file.comma, 1) for k in kinds)

@@ -57,13 +57,12 @@ def explain(
       polyladder explain houses.ladder --formula --tolerance 1%
       polyladder explain houses.ladder houses.csv --row 17
     """
-    from rich.console import Console
-
     from polyladder.automatic.model_rows import load_estimator
+    from polyladder.cli.printable import make_console
     from polyladder.explain.explanation import explain as read_explanation
 
     estimator = load_estimator(model)
-    console = Console(highlight=False, soft_wrap=True)
+    console = make_console(highlight=False, soft_wrap=True)
     if formula:
         show_shortened(estimator, tolerance, as_json)
         return

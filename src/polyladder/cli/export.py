@@ -55,7 +55,7 @@ def export(
     name: Annotated[
         str, typer.Option(help="For c and javascript: prefix of functions, name of the object.")
     ] = "ladder",
-    table: Annotated[str, typer.Option(help="For sql: the table to read.")] = "rows",
+    table: Annotated[str, typer.Option(help="For sql: the table to read, such as houses or main.houses.")] = "rows",
     key: Annotated[
         str | None, typer.Option(help="For sql: the column that tells rows apart; else rows are numbered.")
     ] = None,

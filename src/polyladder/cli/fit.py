@@ -204,9 +204,9 @@ def write_metrics(card: dict[str, Any], path: Path) -> None:
 
 def show_result(estimator: Any) -> None:
     """Print the table of scores, and what was fitted."""
-    from rich.console import Console
+    from polyladder.cli.printable import make_console
 
-    console, card = Console(highlight=False), estimator.card_
+    console, card = make_console(highlight=False), estimator.card_
     selection, ladder = card["selection"], estimator.polynomial_
     if selection.get("floor"):
         console.print(f"A {selection['floor']} model won: on rows left out, nothing beyond it helped.", markup=False)

@@ -22,6 +22,7 @@ from polyladder.cli.fit import fit
 from polyladder.cli.optimize import optimize
 from polyladder.cli.output import drop_unwritten, write_whole
 from polyladder.cli.predict import predict
+from polyladder.cli.printable import printable, printing
 from polyladder.cli.report import report
 from polyladder.cli.reproduce import reproduce
 from polyladder.cli.start import INTERRUPTED
@@ -49,6 +50,9 @@ COMMANDS = (
 for command in COMMANDS:
     commands.command()(command)
 commands.add_typer(encrypted, name="encrypted")
+for registered in (*commands.registered_commands, *encrypted.registered_commands):
+    assert registered.callback is not None
+    registered.callback = printing(registered.callback)
 
 
 def show_version(wanted: bool) -> None:
@@ -106,7 +110,7 @@ def say_error(sentence: str) -> None:
 
 def one_line(error: BaseException) -> str:
     """What an error says, in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    return printable(" ".join(str(error).split())) or type(error).__name__
 
 
 def say_note(message: Any, *details: Any, **more: Any) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from polyladder.cli.printable import make_console, terminal
+
 EVERY = 10.0
 """Seconds between lines where stderr is no terminal."""
 
@@ -39,7 +41,7 @@ class Shown:
 @contextmanager
 def progress(talk: bool) -> Iterator[Shown]:
     """Show progress while the block runs; without a terminal, a line each `EVERY` seconds."""
-    if not (talk and sys.stderr.isatty()):
+    if not (talk and terminal(sys.stderr).isatty()):
         shown = Shown(None, talk)
         over = threading.Event()
         began = time.monotonic()
@@ -55,9 +57,8 @@ def progress(talk: bool) -> Iterator[Shown]:
         finally:
             over.set()
         return
-    from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=make_console(stderr=True), transient=True) as bar:
         yield Shown(bar, talk)

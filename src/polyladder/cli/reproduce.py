@@ -136,14 +136,14 @@ def seconds_spent(d: Declaration, store: Store) -> float:
 
 def run_declaration(d: Declaration, store: Store, jobs: int, threads: int) -> None:
     """Run what is missing, with a bar on a terminal and one line per group elsewhere."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from polyladder.cli.printable import make_console
     from polyladder.experiments.engine.cost import cost_left
     from polyladder.experiments.engine.plan import Group
     from polyladder.experiments.engine.run import run
 
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     left = cost_left(d, store.rows(d.name))
     if left:
         console.print(f"{d.name}: {duration(left)} on one core.", soft_wrap=True)
@@ -173,8 +173,7 @@ def duration(seconds: float) -> str:
 
 def show_comparison(comparison: Comparison) -> None:
     """A table in the terminal, with verdicts and departures."""
-    from rich.console import Console
-
+    from polyladder.cli.printable import make_console
     from polyladder.experiments.pages.claims import claim_lines
     from polyladder.experiments.pages.page import rows_with
     from polyladder.experiments.pages.render import (
@@ -188,7 +187,7 @@ def show_comparison(comparison: Comparison) -> None:
     )
     from polyladder.experiments.pages.searches import terminal_search
 
-    d, console = comparison.declaration, Console()
+    d, console = comparison.declaration, make_console()
     lost = [note] if (note := lost_note(comparison)) else []
     if d.compare == "settings":
         console.print(terminal_search(comparison), *lost, "\n")

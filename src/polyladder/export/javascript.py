@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Any
 
 from polyladder.convert.exported.answers import Classes, Probit
-from polyladder.convert.exported.model import ExportedModel, exported_ladder, identifier
+from polyladder.convert.exported.cells import (
+    PER_MICROSECOND,
+    PLAIN_NUMBER,
+    SPACES,
+    ZONE,
+    cell_words,
+    date_texts,
+    is_time,
+    number_text,
+    odd_categories,
+    spellings_of,
+    words_of,
+)
+from polyladder.convert.exported.model import ExportedColumn, ExportedModel, check_identifier, exported_ladder
 from polyladder.convert.source.text import Source
 from polyladder.explain.fitted import read_model
 from polyladder.export.read import exported
@@ -14,13 +28,30 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.report.page import embedded, text_of
 from polyladder.report.payload import column_json, ladders_json, model_json, rule_of
 from polyladder.report.scripts import joined
+from polyladder.tables.columns import MISSING
+from polyladder.tables.dates import FIRST_YEAR
 
 START = """/*
  * A ladder polynomial of order {order}: the object {name}, in a page or from require().
  * {name}.predict(row) takes an object by column names, or an array in the order of {name}.columns; null is missing.
- * It gives the numbers that {name}.answers names.
+ * It gives the numbers that {name}.answers names, and throws a TypeError where a cell cannot be read. Columns hold (a
+ * number in place of a date is days since 1970-01-01):
+{columns}
  */
 """
+
+WORDS = (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends "
+    "false finally for function if implements import in instanceof interface let new null package private protected "
+    "public return static super switch this throw true try typeof var void while with yield"
+)
+"""Words of the language."""
+
+NAMES = (
+    "Array ArrayBuffer Date Error Float64Array Infinity JSON Map Math NaN Number Object RegExp Set String TypeError "
+    "Uint8Array atob document exports globalThis location module require top undefined window __dirname __filename"
+)
+"""Names that a script reads, or that cannot be taken in a page or in Node."""
 
 IDENTITY = {"kind": "numeric", "flag": None, "fill": None, "clip": False, "shape": "standard"}
 """A column that the ladder reads as it is."""
@@ -33,8 +64,7 @@ def javascript_source(model: Any, name: str = "ladder") -> Source:
         model: a single `LadderPolynomial`, or a fitted estimator with a ladder behind it.
         name: of the object that the script defines.
     """
-    if name != identifier(name):
-        raise ValueError(f"name must be an identifier of JavaScript; got {name!r}. Use {identifier(name)!r}.")
+    check_identifier(name, "JavaScript", f"{WORDS} {NAMES}".split())
     ladder = isinstance(model, LadderPolynomial)
     described = exported_ladder(model) if ladder else exported(model)
     carried = ladder_content(described) if ladder else fitted_content(model, described)
@@ -43,21 +73,54 @@ def javascript_source(model: Any, name: str = "ladder") -> Source:
     script = joined(entry, lambda path: start if path == entry else text_of(path))
     # The entry is the last of the modules that were joined; names of columns cannot begin a line.
     last = re.findall(r"^const (module\d+) = ", script, re.MULTILINE)[-1]
-    head = START.format(order=described.ladders.order, name=name)
+    columns = "\n".join(f" *   {commented(c.name)}: {commented(cell_words(c))[1:-1]}" for c in described.columns)
+    head = START.format(order=described.ladders.order, name=name, columns=columns)
     body = f"const {name} = (() => {{\n{script}\nreturn {last}.made;\n}})();\n"
     return Source(f'{head}{body}if (typeof module === "object") module.exports = {name};\n')
+
+
+def commented(text: str) -> str:
+    r"""Text within a comment, in quotes and on one line.
+
+    >>> print(commented("a*/\n"))
+    "a*\/\n"
+    """
+    return embedded(text).replace("*/", r"*\/")
+
+
+READING: dict[str, Any] = {
+    "spaces": SPACES,
+    "missing": MISSING,
+    "plain": PLAIN_NUMBER,
+    "zone": ZONE,
+    "first": FIRST_YEAR,
+    "perMicrosecond": PER_MICROSECOND,
+}
+"""How cells of all columns are read."""
+
+
+def cells_json(column: ExportedColumn) -> dict[str, Any]:
+    """How the cells of one column are read."""
+    kind = column.cells
+    if column.kind == "category":
+        return {"odd": odd_categories(column), "words": words_of(column) or None, "spelled": spellings_of(column)}
+    if kind.kind == "date":
+        return {"formats": [asdict(each) for each in date_texts(kind.date_format)], "times": is_time(column)}
+    style = number_text(kind.style)
+    return {"style": None if style is None else asdict(style), "missing": kind.missing}
 
 
 def fitted_content(estimator: Any, described: ExportedModel) -> dict[str, Any]:
     """What the script of an estimator carries, as the page has it."""
     fitted = read_model(estimator)
     columns = []
-    for column in fitted.columns:
-        made = column_json(fitted.features, column)
+    for column, exporting in zip(fitted.columns, described.columns, strict=True):
+        made = column_json(fitted.features, column) | {"cells": cells_json(exporting)}
         # Only a page writes the word; here a missing cell is null.
         columns.append(made | ({"categories": list(column.categories)} if column.kind == "category" else {}))
     labels = list(described.answer.labels) if isinstance(described.answer, Classes | Probit) else []
     return {
+        "reading": READING,
         "columns": columns,
         "model": model_json(fitted),
         "rule": rule_of(fitted),
@@ -68,9 +131,11 @@ def fitted_content(estimator: Any, described: ExportedModel) -> dict[str, Any]:
 
 def ladder_content(model: ExportedModel) -> dict[str, Any]:
     """What the script of a single ladder carries."""
+    plain = {"low": 0.0, "high": 0.0, "mean": 0.0, "scale": 1.0}
     return {
+        "reading": READING,
         "columns": [
-            {**IDENTITY, "name": column.name, "at": i, "low": 0.0, "high": 0.0, "mean": 0.0, "scale": 1.0}
+            {**IDENTITY, **plain, "name": column.name, "at": i, "cells": cells_json(column)}
             for i, column in enumerate(model.columns)
         ],
         "model": {**ladders_json(model.ladders), "noise": None},

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
+from polyladder.automatic.model_rows import model_columns
 from polyladder.convert.exported.answers import Answer, Classes, Guard, Numbers, Posterior, Probit
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature, exported_ladder
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -22,9 +25,10 @@ from polyladder.convert.exported.steps import (
 )
 from polyladder.estimators.bayesian import SUREST
 from polyladder.estimators.targets import ClassTarget, NumberTarget
-from polyladder.explain.columns import Column
+from polyladder.explain.columns import Column, scaled
 from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.tables.columns import ColumnKind
 from polyladder.tables.features import Features
 from polyladder.training.bayes.noise import TILT
 from polyladder.training.bayes.probit import NODES
@@ -44,21 +48,39 @@ def exported(model: Any) -> ExportedModel:
     if isinstance(model, LadderPolynomial):
         return exported_ladder(model)
     fitted = read_model(model)
-    columns = tuple(exported_column(fitted.features, column) for column in fitted.columns)
-    features = features_of(fitted.features, fitted.columns)
+    kinds = model_columns(fitted.estimator)
+    columns = tuple(exported_column(fitted.features, *each) for each in zip(fitted.columns, kinds, strict=True))
+    blanks = {i: kind.missing for i, kind in enumerate(kinds) if kind.missing is not None}
+    features = tuple(blanked(feature, blanks) for feature in features_of(fitted.features, fitted.columns))
     assert len(features) == fitted.ladders.in_features
     return ExportedModel(columns, features, fitted.ladders, answer_of(fitted), fitted.target_name)
 
 
-def exported_column(features: Features, column: Column) -> ExportedColumn:
+def exported_column(features: Features, column: Column, kind: ColumnKind) -> ExportedColumn:
     """A column with what it may hold; a constant one is a number or a text, as it was."""
+    written = kind.json()
     if column.kind == "category":
-        return ExportedColumn(column.name, "category", column.categories)
+        return ExportedColumn(column.name, "category", column.categories, written=written)
     if column.kind == "constant":
         text = features.names_in_.index(column.name) in features.categorical_
-        return ExportedColumn(column.name, "category" if text else "number")
-    held = column.held if features.clip else (None, None)
-    return ExportedColumn(column.name, "number", (), *held)
+        return ExportedColumn(column.name, "category" if text else "number", written=written)
+    low, high = column.held if features.clip else (None, None)
+    return ExportedColumn(column.name, "number", (), low, high, written, is_binary(features, column))
+
+
+def is_binary(features: Features, column: Column) -> bool:
+    """Whether training saw 0 and 1, and nothing else as far as is known."""
+    if not np.allclose([column.low, column.high], [0.0, 1.0], rtol=0.0) or any(column.counts[1:-1]):
+        return False
+    low, high = scaled(features, column, np.array([0.0, 1.0]))
+    # Of all columns with these ends and this mean, that of nothing else has the largest variance, which is 1 here.
+    return bool(-low * high <= 1 + 1e-6)
+
+
+def blanked(feature: Feature, codes: Mapping[int, float]) -> Feature:
+    """The same input with the number that stands for nothing taken out first, where its column has one."""
+    code = codes.get(feature.column)
+    return feature if code is None else Feature(feature.column, (Blank(code), *feature.steps))
 
 
 def features_of(features: Features, columns: tuple[Column, ...]) -> tuple[Feature, ...]:

@@ -51,12 +51,17 @@ def find_words(cells: Any) -> tuple[str, str] | None:
     return (no, yes) if pairs and isinstance(cells.dtype, pl.String) else None
 
 
+def spellings(words: tuple[str, str]) -> dict[str, str]:
+    """Every word for no or yes, in lower case, and how a column with these words spells it."""
+    own = {words[0].lower(): words[0], words[1].lower(): words[1]}
+    return {**dict.fromkeys([*NO, "0"], words[0]), **dict.fromkeys([*YES, "1"], words[1]), **own}
+
+
 def read_words(text: Any, words: tuple[str, str]) -> Any:
     """Cells with every word for no or yes spelled as the column spells it; null for other texts."""
     import polars as pl
 
-    own = {words[0].lower(): words[0], words[1].lower(): words[1]}
-    known = {**dict.fromkeys([*NO, "0"], words[0]), **dict.fromkeys([*YES, "1"], words[1]), **own}
+    known = spellings(words)
     return text.str.to_lowercase().replace_strict(
         list(known), list(known.values()), default=None, return_dtype=pl.String
     )

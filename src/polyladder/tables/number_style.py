@@ -209,9 +209,7 @@ def read_numbers(text: Any, style: NumberStyle, unit: str | None = None) -> Any:
     wanted = style.suffix.strip() if unit is None else unit
     scaled = {ending: scaling(ending, style, wanted) for ending in parts["ending"].unique().to_list()}
     known = {ending: found for ending, found in scaled.items() if found is not None}
-    mark = f"[{SPACES}]" if style.thousands == " " else "['’]" if style.thousands == "'" else re.escape(style.thousands)
-    grouped = rf"|\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}" if style.thousands else ""
-    pattern = rf"^(?:\d+{grouped})?(?:{re.escape(style.decimal)}\d*)?$"
+    mark, pattern = mark_pattern(style)
     brackets = parts["open"].eq("(")
     right = (
         parts["digits"].str.contains(pattern)
@@ -231,6 +229,13 @@ def read_numbers(text: Any, style: NumberStyle, unit: str | None = None) -> Any:
         if (factor, shift) != (1.0, 0.0):
             values = values.zip_with(parts["ending"].ne(ending), values * factor + shift)
     return values.set(~right.fill_null(False), None).alias(text.name)
+
+
+def mark_pattern(style: NumberStyle) -> tuple[str, str]:
+    """Patterns of the mark between thousands, empty if there is none, and of all digits of a number."""
+    mark = f"[{SPACES}]" if style.thousands == " " else "['’]" if style.thousands == "'" else re.escape(style.thousands)
+    grouped = rf"|\d{{1,3}}(?:{mark}\d{{2,3}})*{mark}\d{{3}}" if style.thousands else ""
+    return mark, rf"^(?:\d+{grouped})?(?:{re.escape(style.decimal)}\d*)?$"
 
 
 def scaling(ending: str, style: NumberStyle, wanted: str) -> tuple[float, float] | None:

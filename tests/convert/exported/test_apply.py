@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from polyladder.convert.exported.answers import Posterior
@@ -29,6 +30,15 @@ def test_arrays_are_read_by_position_and_gaps_are_refused():
     matrix[3, 1] = np.nan
     with pytest.raises(ValueError, match="'often zero' must hold finite numbers; row 4"):
         inputs_of(description.columns, description.features, matrix)
+
+
+def test_dates_are_refused_rather_than_counted():
+    model, rows, _ = case("numbers")
+    description = exported(model)
+    with pytest.raises(ValueError, match="'often zero' must hold numbers or categories; got dates"):
+        inputs_of(
+            description.columns, description.features, rows[:3].assign(**{"often zero": pd.Timestamp("2024-01-05")})
+        )
 
 
 def test_draws_have_no_mean():

@@ -1,6 +1,6 @@
 import pytest
 
-from polyladder.convert.exported.model import exported_ladder, identifier
+from polyladder.convert.exported.model import ExportedColumn, check_identifier, exported_ladder, identifier
 from polyladder.export.read import exported
 from tests.export.estimators import fitted
 from tests.ladders import random_ladder
@@ -20,3 +20,15 @@ def test_a_batch_is_refused():
 def test_identifiers():
     assert identifier("a b") == "a_b"
     assert identifier("") == "_"
+    check_identifier("price_2", "C")
+    with pytest.raises(ValueError, match=r"name must be an identifier of C; got '2nd'. Use '_2nd'"):
+        check_identifier("2nd", "C")
+    with pytest.raises(ValueError, match=r"must not be a word that JavaScript uses itself; got 'class'. Use 'class_'"):
+        check_identifier("class", "JavaScript", ["class"])
+
+
+def test_columns_know_how_their_cells_are_written():
+    assert ExportedColumn("a", "number").cells.kind == "number"
+    assert ExportedColumn("a", "category").cells.kind == "category"
+    written = {"kind": "boolean", "words": ["N", "Y"]}
+    assert ExportedColumn("a", "category", written=written).cells.words == ("N", "Y")

@@ -62,21 +62,28 @@ def server():
 
 def run(query, frame):
     """The rows that a query gives, over a table ``rows`` that holds the frame."""
-    psql, folder = server()
-    if psql is None:
-        skip(folder)
     kinds = ["double precision" if kind.kind in "fi" else "text" for kind in frame.dtypes]
     names = ['"' + name.replace('"', '""') + '"' for name in frame.columns]
     columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
     with tempfile.TemporaryDirectory() as place:
-        data, script = Path(place) / "rows.csv", Path(place) / "query.sql"
+        data = Path(place) / "rows.csv"
         frame.to_csv(data, index=False, float_format="%.17g")
-        script.write_text(
-            f"DROP TABLE IF EXISTS rows;\nCREATE TABLE rows ({columns});\n\\copy rows FROM '{data}' CSV HEADER\n{query}"
-        )
+        made = f"DROP TABLE IF EXISTS rows;\nCREATE TABLE rows ({columns});\n\\copy rows FROM '{data}' CSV HEADER\n"
+        return answers(made, query)
+
+
+def answers(made, query):
+    """The rows that a query gives after some statements; an error of the server is a `ValueError`."""
+    psql, folder = server()
+    if psql is None:
+        skip(folder)
+    with tempfile.TemporaryDirectory() as place:
+        script = Path(place) / "query.sql"
+        script.write_text(f"SET client_min_messages = error;\n{made}\n{query}")
         command = [psql, "-h", folder, "-U", "test", "-d", "postgres", "-qAt", "-F", "\t", "-v", "ON_ERROR_STOP=1"]
         done = subprocess.run([*command, "-f", str(script)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    if done.returncode != 0:
+        raise ValueError(done.stderr[-2000:])
     return [tuple(cell(text) for text in line.split("\t")) for line in done.stdout.splitlines()]
 
 

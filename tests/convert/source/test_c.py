@@ -6,6 +6,7 @@ import pytest
 
 from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.c import c_source
+from polyladder.convert.source.fixed import fixed_source
 from polyladder.export.read import exported
 from tests.convert.source.compiled import call, coded, compiler, library
 from tests.export.estimators import NAMES, case, each, error, fitted
@@ -64,3 +65,19 @@ def test_a_name_that_is_no_identifier_is_refused():
         c_source(exported_ladder(random_ladder()), name="my model")
     with pytest.raises(ValueError, match="numbers must be"):
         c_source(exported_ladder(random_ladder()), numbers="float16")
+
+
+@pytest.mark.slow
+def test_names_that_c_and_its_headers_use_are_prefixes_like_any_other(tmp_path):
+    ladder = exported_ladder(random_ladder(d=1))
+    lines = ["#include <stdint.h>\n#include <stddef.h>"]
+    for name in ("int", "class", "_stdint", "_stddef", "NULL", "errno"):
+        c_source(ladder, name=name).write(tmp_path / f"{name}.c")
+        fixed_source(ladder, name=f"{name}_fixed", ranges=[(0.0, 1.0)]).write(tmp_path / f"{name}_fixed.c")
+        lines.append(f'#include "{name}.h"\n#include "{name}_fixed.h"')
+        lines.append(f"void *use_{name}[] = {{(void *){name}_predict, (void *){name}_fixed_predict}};")
+    (tmp_path / "main.c").write_text("\n".join(lines))
+    files = [place.name for place in tmp_path.glob("*.c")]
+    command = [compiler(), "-std=c99", "-Wall", "-Werror", "-Wno-unused-variable", "-O0", "-shared", "-fPIC", *files]
+    made = subprocess.run([*command, "-o", "all.so"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr

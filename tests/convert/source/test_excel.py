@@ -7,11 +7,15 @@ import shutil
 import subprocess
 import warnings
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from polyladder.convert.exported.model import exported_ladder
-from polyladder.convert.source.excel import excel_source
+from polyladder.convert.source.excel import excel_source, quoted
 from polyladder.export.read import exported
+from tests.export import cells
 from tests.export.estimators import case, error
 from tests.ladders import random_ladder
 
@@ -79,3 +83,41 @@ def test_what_does_not_fit_is_refused():
         excel_source(exported(case("quantile")[0]))
     with pytest.raises(ValueError, match="at most 8,192 characters"):
         excel_source(exported_ladder(random_ladder(d=400, hidden=(2,))))
+
+
+def test_cells_are_read_as_predict_reads_them(tmp_path):
+    model = cells.models()["small"]
+    plain = cells.BASE | {"sold": "2021-03-04 10:30", "price": 2000.0, "share": 12.0, "age": 30.0, "flag": 1.0}
+    plain |= {"cold": -5.5, "weight": 5.1}
+    same = [{}, {"sex": " Male "}, {"own": "yes"}, {"own": "TRUE"}, {"own": "1"}]
+    others = [
+        {"own": "Нет"},
+        {"sex": "male"},
+        {"sex": "NA"},
+        {"sex": ""},
+        {"age": None},
+        {"own": "n/a"},
+        {"flag": None},
+    ]
+    wrong = [{"own": "maybe"}, {"age": "abc"}, {"day": "yesterday"}, {"price": "$ 5 each"}]
+    given = pd.DataFrame([plain | change for change in same + others + wrong]).astype(object)
+    header, lines = computed(excel_source(exported(model)), given, tmp_path)
+    found = [line[header.index("prediction")] for line in lines]
+    clean = [cells.BASE | {k: "" if v is None else v for k, v in change.items()} for change in same + others]
+    rows = cells.as_numbers(pl.DataFrame(clean))
+    read = {"yes": "Y", "TRUE": "Y", "1": "Y", "Нет": "N", "n/a": None, " Male ": "Male", "NA": None, "": None}
+    rows = rows.with_columns(
+        pl.Series(name, [read.get(v, v) for v in rows[name].to_list()], dtype=pl.String) for name in ("sex", "own")
+    )
+    expected = model.predict(rows)
+    assert error(np.array(found[: len(clean)]), expected) < 1e-9
+    assert len(set(expected.round(9))) > 4
+    assert all(isinstance(value, str) and value.startswith("#") for value in found[len(clean) :]), found
+
+
+def test_names_that_begin_like_formulas_and_long_texts():
+    names = ["=1+1", "+a", "-b", "@c", "\t=1", "\r=2", "plain"]
+    header, _ = csv.reader(io.StringIO(str(excel_source(exported_ladder(random_ladder(d=7), names))), newline=""))
+    assert header[:7] == [" =1+1", " +a", " -b", " @c", " \t=1", " \r=2", "plain"]
+    with pytest.raises(ValueError, match=r"at most 255 characters; .* has 300"):
+        quoted("x" * 300)

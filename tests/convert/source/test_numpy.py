@@ -13,8 +13,9 @@ def test_agrees_with_predict(name):
     exec(compile(str(numpy_source(exported(model))), "model.py", "exec"), module)
     assert error(module["predict"](rows), answers) < 1e-12
     cells = {name: [None if v is None or v != v else v for v in rows[name]] for name in rows.columns[::-1]}
-    shuffled = pl.DataFrame(cells)
-    assert error(module["predict"](shuffled), answers) < 1e-12
+    # All rows once are slow enough.
+    shuffled = pl.DataFrame(cells)[:1000]
+    assert error(module["predict"](shuffled), answers[:1000]) < 1e-12
     if name in ("numbers", "piecewise"):
         assert error(module["predict"](rows.to_numpy()), answers) < 1e-12
 
@@ -23,7 +24,7 @@ def test_texts_cannot_leave_their_strings():
     from polyladder.convert.exported.model import exported_ladder
     from tests.ladders import random_ladder
 
-    name = 'a""" \\\nraise SystemExit\n"""'
+    names = ['a""" \\\nraise SystemExit\n"""', "ends in \\", 'ends in "', "\0", "'''", "{braces}"]
     module = {}
-    exec(str(numpy_source(exported_ladder(random_ladder(d=1), [name]))), module)
-    assert module["COLUMNS"] == [name]
+    exec(str(numpy_source(exported_ladder(random_ladder(d=len(names)), names))), module)
+    assert module["COLUMNS"] == names

@@ -16,6 +16,7 @@ from polyladder.convert.exported.model import ExportedColumn, Feature
 from polyladder.convert.exported.ranges import Array
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -26,7 +27,7 @@ from polyladder.convert.exported.steps import (
 )
 
 STEPS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Fill, Clip, Affine, Ramp, YeoJohnson, Quantile, IsMissing, IsCategory)
+    kind.__name__: kind for kind in (Blank, Fill, Clip, Affine, Ramp, YeoJohnson, Quantile, IsMissing, IsCategory)
 }
 
 

@@ -12,6 +12,7 @@ from polyladder.convert.exported.model import ExportedColumn, Feature
 from polyladder.convert.exported.ranges import Array
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -21,7 +22,7 @@ from polyladder.convert.exported.steps import (
     Step,
     YeoJohnson,
 )
-from polyladder.tables.table import is_missing
+from polyladder.tables.table import is_date, is_missing, read_days, read_numbers
 
 
 def inputs_of(columns: Sequence[ExportedColumn], features: Sequence[Feature], rows: Any) -> Array:
@@ -37,7 +38,7 @@ def inputs_of(columns: Sequence[ExportedColumn], features: Sequence[Feature], ro
         column = columns[feature.column]
         # A frame of either kind gives a column by its name; an array by its place.
         values = rows[:, feature.column] if isinstance(rows, np.ndarray) else rows[column.name]
-        x: Any = texts(values) if column.kind == "category" else np.array(values, dtype=np.float64)
+        x: Any = texts(values) if column.kind == "category" else numbers(column, values)
         for step in feature.steps:
             x = apply(step, x)
         found.append(np.asarray(x, dtype=np.float64))
@@ -49,6 +50,17 @@ def inputs_of(columns: Sequence[ExportedColumn], features: Sequence[Feature], ro
     return z
 
 
+def numbers(column: ExportedColumn, values: Any) -> Array:
+    """Numbers as such, and the days since 1970 of dates where the column holds some."""
+    kind = np.asarray(values).dtype.kind
+    if column.cells.kind == "date" and kind in "MO" and is_date(values):
+        return read_days(column.name, values)
+    if kind in "mM":
+        # As numbers they would be counts of whatever unit they are stored in.
+        raise ValueError(f"Column {column.name!r} must hold numbers; got dates. Turn them into numbers, such as days.")
+    return read_numbers(column.name, values)
+
+
 def texts(values: Any) -> np.ndarray[Any, Any]:
     """Texts as such, and None where there is none."""
     return np.array([None if is_missing(v) else str(v) for v in values], dtype=object)
@@ -57,6 +69,8 @@ def texts(values: Any) -> np.ndarray[Any, Any]:
 def apply(step: Step, x: Any) -> Any:
     """One step on a column. Shape (n,)."""
     match step:
+        case Blank(code):
+            return np.where(x == code, np.nan, x)
         case Fill(value):
             return np.where(np.isnan(x), value, x)
         case Clip(low, high):

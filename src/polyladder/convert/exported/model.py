@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
@@ -13,6 +13,7 @@ from polyladder.convert.exported.answers import Answer, Numbers, Posterior
 from polyladder.convert.exported.steps import Step
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.names import input_names
+from polyladder.tables.columns import ColumnKind, column_kind
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class ExportedColumn:
         categories: the texts that the model knows, in order; None is the missing one.
         low: smallest value that the ladder can be reached by, None where values are not held.
         high: largest such value.
+        written: how its cells are written, as `ColumnKind.json` says it; None for plain numbers and texts.
+        binary: whether its numbers are 0 and 1, so that a database may hold them as false and true.
     """
 
     name: str
@@ -32,6 +35,13 @@ class ExportedColumn:
     categories: tuple[str | None, ...] = ()
     low: float | None = None
     high: float | None = None
+    written: Mapping[str, Any] | None = None
+    binary: bool = False
+
+    @property
+    def cells(self) -> ColumnKind:
+        """What its cells hold and how they are written."""
+        return column_kind(self.name, self.written or {"kind": self.kind})
 
 
 @dataclass(frozen=True)
@@ -89,3 +99,11 @@ def identifier(name: str) -> str:
     """
     plain = re.sub(r"\W+", "_", name, flags=re.ASCII)
     return plain if plain and not plain[0].isdigit() else f"_{plain}"
+
+
+def check_identifier(name: str, language: str, taken: Collection[str] = ()) -> None:
+    """Refuse a name that a language does not take for one, or that it uses itself."""
+    if name != identifier(name):
+        raise ValueError(f"name must be an identifier of {language}; got {name!r}. Use {identifier(name)!r}.")
+    if name in taken:
+        raise ValueError(f"name must not be a word that {language} uses itself; got {name!r}. Use {name + '_'!r}.")

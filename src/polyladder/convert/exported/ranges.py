@@ -10,6 +10,7 @@ import numpy as np
 from polyladder.convert.exported.model import ExportedModel, Feature
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -56,6 +57,8 @@ def feature_range(feature: Feature) -> tuple[float, float]:
     low, high = -np.inf, np.inf
     for step in feature.steps:
         match step:
+            case Blank():
+                pass
             case Fill(value):
                 low, high = min(low, value), max(high, value)
             case Clip(bottom, top):

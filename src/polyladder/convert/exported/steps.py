@@ -13,6 +13,13 @@ class Fill:
 
 
 @dataclass(frozen=True)
+class Blank:
+    """The number that stands for nothing, such as -999, is missing."""
+
+    code: float
+
+
+@dataclass(frozen=True)
 class Clip:
     """A number is held to [low, high]; what is missing stays missing."""
 
@@ -74,7 +81,7 @@ class IsCategory:
     category: str | None
 
 
-Step = Fill | Clip | Affine | Ramp | YeoJohnson | Quantile | IsMissing | IsCategory
+Step = Blank | Fill | Clip | Affine | Ramp | YeoJohnson | Quantile | IsMissing | IsCategory
 
 
 def quantile_step(knots: list[float], levels: list[float]) -> Quantile:

@@ -11,6 +11,7 @@ import numpy as np
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -20,10 +21,8 @@ from polyladder.convert.exported.steps import (
     Step,
     YeoJohnson,
 )
-from polyladder.convert.onnx.graph import Graph
-
-DOUBLE = 11
-"""ONNX's number for float64."""
+from polyladder.convert.onnx.graph import DOUBLE, Graph
+from polyladder.convert.onnx.texts import is_category
 
 
 def double(values: Any) -> np.ndarray[Any, Any]:
@@ -44,16 +43,30 @@ def features(graph: Graph, model: ExportedModel, column: Callable[[int], str]) -
     for feature in model.features:
         if feature.column not in found:
             found[feature.column] = column(feature.column)
-        value = found[feature.column]
+        value, own = found[feature.column], model.columns[feature.column]
         for step in feature.steps:
-            value = apply(graph, step, value)
+            if isinstance(step, IsCategory):
+                value = is_category(graph, own, step.category, value)
+            else:
+                value = apply(graph, step, value)
         parts.append(value)
-    return graph("Concat", *parts, axis=1)
+    z = graph("Concat", *parts, axis=1)
+    numbers = [name for i, name in found.items() if model.columns[i].kind == "number"]
+    return graph("Add", z, nothing(graph, numbers)) if numbers else z
+
+
+def nothing(graph: Graph, columns: list[str]) -> str:
+    """0 for rows of finite or missing numbers, NaN for others, which every answer then is. Shape (n, 1)."""
+    x = graph("Concat", *columns, axis=1)
+    each = graph("Where", graph("IsNaN", x), double(0.0), graph("Sub", x, x))
+    return graph("ReduceSum", each, np.array([1]), keepdims=1)
 
 
 def apply(graph: Graph, step: Step, x: str) -> str:
     """One step."""
     match step:
+        case Blank(code):
+            return graph("Where", graph("Equal", x, double([[code]])), double([[np.nan]]), x)
         case Fill(value):
             return graph("Where", graph("IsNaN", x), double([[value]]), x)
         case Clip(low, high):
@@ -69,9 +82,8 @@ def apply(graph: Graph, step: Step, x: str) -> str:
             return quantile(graph, step, x)
         case IsMissing():
             return graph("Cast", graph("IsNaN", x), to=DOUBLE)
-        case IsCategory(category):
-            text = np.array([["" if category is None else category]], dtype=object)
-            return graph("Cast", graph("Equal", x, text), to=DOUBLE)
+        case IsCategory():
+            raise AssertionError("texts are compared as their column wants it")
 
 
 def held(graph: Graph, x: str, low: float, high: float) -> str:

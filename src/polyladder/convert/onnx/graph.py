@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 
 OPSET = 19
-"""The oldest operator set in which texts can be compared."""
+"""The operator set of models of numbers."""
+
+TEXT_OPSET = 20
+"""That of models with texts: the oldest in which a text can be compared with a pattern."""
+
+DOUBLE = 11
+"""ONNX's number for float64."""
 
 
 @dataclass

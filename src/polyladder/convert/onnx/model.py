@@ -7,11 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from polyladder.convert.exported.answers import Classes, Probit
-from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.cells import cell_words, number_words
+from polyladder.convert.exported.model import ExportedColumn, ExportedModel
 from polyladder.convert.exported.steps import IsCategory
 from polyladder.convert.onnx.answers import answers
 from polyladder.convert.onnx.features import features
-from polyladder.convert.onnx.graph import OPSET, Graph
+from polyladder.convert.onnx.graph import OPSET, TEXT_OPSET, Graph
 
 ROWS = "rows"
 """The input of a model whose columns are all numbers."""
@@ -35,14 +36,19 @@ def onnx_model(model: ExportedModel, dtype: Precision = "float64") -> Any:
         raise ImportError("to_onnx needs onnx. Install it with: pip install 'polyladder[onnx]'.") from error
     refuse_empty_texts(model)
     # Names inside of the graph begin as no column does.
-    graph = Graph("/ladder/")
+    prefix = "/ladder/"
+    while any(column.name.startswith(prefix) for column in model.columns):
+        prefix = f"/{prefix}"
+    graph = Graph(prefix)
     kind = {"float64": np.float64, "float32": np.float32}[dtype]
     number = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
     text = helper.np_dtype_to_tensor_dtype(np.dtype(object))
     mixed = any(column.kind == "category" for column in model.columns)
     inputs = {ROWS: (number, len(model.columns))}
+    told = {ROWS: "; ".join(f"{column.name!r}: {number_words(column)}" for column in model.columns)}
     if mixed:
         inputs = {column.name: (text if column.kind == "category" else number, 1) for column in model.columns}
+        told = {column.name: input_words(column) for column in model.columns}
     results = body(graph, model, kind, mixed)
     labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
     label_kind = helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
@@ -62,11 +68,14 @@ def onnx_model(model: ExportedModel, dtype: Precision = "float64") -> Any:
         helper.make_graph(
             [helper.make_node(op, ins, outs, **attributes) for op, ins, outs, attributes in graph.nodes],
             "ladder",
-            [helper.make_tensor_value_info(name, kind, ["n", width]) for name, (kind, width) in inputs.items()],
+            [
+                helper.make_tensor_value_info(name, kind, ["n", width], told[name])
+                for name, (kind, width) in inputs.items()
+            ],
             outputs,
             [tensor(helper, name, values) for name, values in graph.constants.items()],
         ),
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        opset_imports=[helper.make_opsetid("", TEXT_OPSET if mixed else OPSET)],
         ir_version=IR,
         producer_name="polyladder",
         doc_string=f"A ladder polynomial of order {model.ladders.order} for {model.name}.",
@@ -98,8 +107,15 @@ def tensor(helper: Any, name: str, values: Any) -> Any:
     return numpy_helper.from_array(np.ascontiguousarray(values), name)
 
 
+def input_words(column: ExportedColumn) -> str:
+    """What an input of its own holds."""
+    return cell_words(column) + ", the empty one if missing" if column.kind == "category" else number_words(column)
+
+
 def refuse_empty_texts(model: ExportedModel) -> None:
-    """ONNX has no missing texts: the empty one stands for them, so it cannot be a category too."""
+    """ONNX has no missing texts: the empty one stands for them, so it cannot be a category too, nor a name."""
+    if any(column.kind == "category" for column in model.columns) and "" in [column.name for column in model.columns]:
+        raise ValueError("Columns must have names for ONNX, beside columns of texts; got ''. Rename it and fit again.")
     for feature in model.features:
         if feature.steps and feature.steps[-1] == IsCategory(""):
             raise ValueError(

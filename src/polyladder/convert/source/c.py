@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from polyladder.convert.exported.answers import Classes, Numbers, Probit
-from polyladder.convert.exported.model import ExportedModel, identifier
+from polyladder.convert.exported.model import ExportedModel, check_identifier
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -21,26 +22,16 @@ from polyladder.convert.exported.steps import (
     YeoJohnson,
 )
 from polyladder.convert.source.c_answers import answer_text
+from polyladder.convert.source.c_codes import code_text, has_codes
+from polyladder.convert.source.c_words import answer_words, column_words, commented, model_words
 from polyladder.convert.source.text import Source
 
-CODE = """
-/* The code of a text in a column of texts: its place in the list above, -1 if the model does not know it. NULL is a
-   missing value. */
-int {name}_code(int column, const char *text)
-{{
-    int i;
-    for (i = 0; i < {count}; i++) {{
-        const char *a = known[i].text, *b = text;
-        if (known[i].column != column) continue;
-        if (!a || !b) {{
-            if (!a && !b) return known[i].code;
-            continue;
-        }}
-        while (*a && *a == *b) {{ a++; b++; }}
-        if (*a == *b) return known[i].code;
-    }}
-    return -1;
-}}
+IS_CODE = """
+/* 1 for a code, 0 for another that the column has, NAN for what is none. */
+static real is_code(real x, int code, int count)
+{
+    return x == code ? 1 : x >= -1 && x < count ? 0 : (x - x) / (x - x);
+}
 """
 
 QUANTILE = """
@@ -82,44 +73,32 @@ def c_source(model: ExportedModel, name: str = "ladder", numbers: NumberType = "
         name: prefix of the public functions.
         numbers: the type that everything is computed in.
     """
-    if name != identifier(name):
-        raise ValueError(f"name must be an identifier of C; got {name!r}. Use {identifier(name)!r}.")
+    check_identifier(name, "C")
     if numbers not in ("float64", "float32"):
         raise ValueError(f"numbers must be 'float64', 'float32' or 'fixed'; got {numbers!r}.")
     real = {"float64": "double", "float32": "float"}[numbers]
     kinds = {type(step) for feature in model.features for step in feature.steps}
     libm = YeoJohnson in kinds or not isinstance(model.answer, Numbers)
     parts = [
-        f"/* {comment(summary(model, real))} */",
+        f"/* {summary(model, real)} */",
         "#include <stddef.h>",
         *(["#include <tgmath.h>"] if libm else []),
         f"\ntypedef {real} real;",
         declarations(model, name, real),
     ]
-    known = [(i, k, c) for i, column in enumerate(model.columns) for k, c in enumerate(column.categories)]
-    if known:
-        rows = ", ".join(f"{{{i}, {k}, {c_string(c)}}}" for i, k, c in known)
-        parts.append(f"\nstatic const struct {{ int column, code; const char *text; }} known[] = {{{rows}}};")
-        parts.append(CODE.format(name=name, count=len(known)))
+    if has_codes(model):
+        parts += [code_text(model, name), IS_CODE]
     parts += [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)
     parts += [features_text(model, numbers), ladder_text(model, numbers), answer_text(model, name, numbers)]
     return Source("\n".join(parts), header_text(model, name, real))
 
 
 def summary(model: ExportedModel, real: str) -> str:
-    """What the model is and how a row is laid out."""
-    p = model.ladders
-    lines = [f"A ladder polynomial of order {p.order} for {model.name}, in {real}. A row holds, in this order:"]
-    for i, column in enumerate(model.columns):
-        codes = "".join(f", {k}: {'missing' if c is None else c}" for k, c in enumerate(column.categories))
-        lines.append(f"   {i}  {column.name}{' (code of a text' + codes + '; -1: other)' if codes else ''}")
-    lines.append("NAN is a missing number. The answers are: " + ", ".join(model.answer_names) + ".")
-    return "\n".join(lines)
-
-
-def comment(text: str) -> str:
-    """Text that cannot end a comment."""
-    return text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
+    """What the model is and how a row is laid out, as a comment that nothing in it can end."""
+    lines = [f"{model_words(model)}, in {real}. A row holds, in this order:"]
+    lines += [f"   {i}  {commented(column.name)}: {column_words(column)}" for i, column in enumerate(model.columns)]
+    lines.append("NAN is a missing number; where a number is infinite or no answer exists, answers are NAN.")
+    return "\n".join([*lines, answer_words(model)])
 
 
 def declarations(model: ExportedModel, name: str, real: str) -> str:
@@ -127,16 +106,17 @@ def declarations(model: ExportedModel, name: str, real: str) -> str:
     lines = [f"void {name}_predict(const {real} *row, {real} *answers);"]
     if isinstance(model.answer, Classes | Probit):
         lines.append(f"int {name}_class(const {real} *answers);")
-    if any(column.categories for column in model.columns):
+    if has_codes(model):
         lines.append(f"int {name}_code(int column, const char *text);")
     return "\n".join(lines)
 
 
 def header_text(model: ExportedModel, name: str, real: str) -> str:
     """The header, with sizes and labels."""
-    guard = f"{name.upper()}_H"
+    # Headers of the system have names like this without the first word.
+    guard = f"POLYLADDER_{name.upper()}_H"
     lines = [
-        f"/* {comment(summary(model, real))} */",
+        f"/* {summary(model, real)} */",
         f"#ifndef {guard}",
         f"#define {guard}",
         f"#define {name.upper()}_COLUMNS {len(model.columns)}",
@@ -152,13 +132,6 @@ def header_text(model: ExportedModel, name: str, real: str) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def c_string(text: str | None) -> str:
-    """A string literal, everything but plain letters as octal bytes of UTF-8; NULL for nothing."""
-    if text is None:
-        return "NULL"
-    return '"' + "".join(chr(b) if chr(b).isalnum() or b == 32 else f"\\{b:03o}" for b in text.encode()) + '"'
 
 
 def literal(value: float, numbers: NumberType) -> str:
@@ -184,7 +157,10 @@ def array_text(name: str, values: Any, numbers: NumberType) -> str:
 def features_text(model: ExportedModel, numbers: NumberType) -> str:
     """The function from a row to inputs of the ladders."""
     tables: list[str] = []
-    lines = ["static void features(const real *row, real *z)", "{", "    real x;"]
+    # What is added for finite numbers is 0, and NAN for others, which every answer then is.
+    lines = ["static void features(const real *row, real *z)", "{", "    real x, none = 0;", "    int i;"]
+    lines.append(f"    for (i = 0; i < {len(model.columns)}; i++)")
+    lines.append("        if (row[i] == row[i]) none += row[i] - row[i];")
     for at, feature in enumerate(model.features):
         lines.append(f"    x = row[{feature.column}];")
         for step in feature.steps:
@@ -196,12 +172,14 @@ def features_text(model: ExportedModel, numbers: NumberType) -> str:
                 categories = model.columns[feature.column].categories
                 lines.append(f"    {step_text(step, categories, numbers)}")
         lines.append(f"    z[{at}] = x;")
-    return "\n".join(["", *tables, *lines, "}"])
+    return "\n".join(["", *tables, *lines, "    z[0] += none;", "}"])
 
 
 def step_text(step: Step, categories: tuple[str | None, ...], numbers: NumberType) -> str:
     """One step as a statement about x."""
     match step:
+        case Blank(code):
+            return f"if (x == {literal(code, numbers)}) x = (x - x) / (x - x);"
         case Fill(value):
             return f"if (x != x) x = {literal(value, numbers)};"
         case Clip(low, high):
@@ -216,7 +194,7 @@ def step_text(step: Step, categories: tuple[str | None, ...], numbers: NumberTyp
         case IsMissing():
             return "x = x != x ? 1 : 0;"
         case IsCategory(category):
-            return f"x = x == {categories.index(category)} ? 1 : 0;"
+            return f"x = is_code(x, {categories.index(category)}, {len(categories)});"
         case Quantile():
             raise AssertionError("quantiles need tables")
 

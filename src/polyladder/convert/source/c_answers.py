@@ -10,10 +10,11 @@ from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posteri
 from polyladder.convert.exported.model import ExportedModel
 
 CLASS = """
-/* The most probable class, by its place among the labels. */
+/* The most probable class, by its place among the labels; -1 where there is no answer. */
 int {name}_class(const real *answers)
 {{
     int i, best = 0;
+    if (answers[0] != answers[0]) return -1;
     for (i = 1; i < {count}; i++)
         if (answers[i] > answers[best]) best = i;
     return best;

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from collections.abc import Sequence
 
 from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
-from polyladder.convert.exported.model import ExportedModel
+from polyladder.convert.exported.cells import is_time, odd_categories, refuse_nul, spellings_of, words_of
+from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -20,6 +23,7 @@ from polyladder.convert.exported.steps import (
     YeoJohnson,
 )
 from polyladder.convert.source.text import Source
+from polyladder.tables.columns import MISSING
 
 COLUMNS = 16_384
 """Columns of a sheet of Excel."""
@@ -27,11 +31,15 @@ COLUMNS = 16_384
 LENGTH = 8_192
 """Characters of a formula of Excel."""
 
+TEXT = 255
+"""Characters of a text within a formula of Excel."""
+
 
 def excel_source(model: ExportedModel) -> Source:
     """The CSV text: a header, and one line with empty cells for the inputs and formulas for everything else.
 
-    Fill in the inputs, or paste rows of data below and fill the formulas down. An empty cell is a missing value.
+    Fill in the inputs, or paste rows of data below and fill the formulas down. An empty cell is a missing value, dates
+    are dates of the spreadsheet, and a cell that cannot be read is an error in every cell that depends on it.
     Spreadsheets keep 15 digits of a constant: results agree with `predict` to about 1e-9 of the size of the outputs.
 
     Args:
@@ -39,13 +47,12 @@ def excel_source(model: ExportedModel) -> Source:
     """
     if isinstance(model.answer, Posterior | Probit):
         raise ValueError("A spreadsheet must have one ladder per cell; a posterior has too many. Use 'c' or to_onnx.")
+    refuse_nul(model, "a spreadsheet")
     sheet = Sheet()
     columns = [sheet.add(column.name, "") for column in model.columns]
     z = []
     for i, feature in enumerate(model.features):
-        value = columns[feature.column]
-        for step in feature.steps:
-            value = step_text(step, value)
+        value = feature_text(model.columns[feature.column], feature, columns[feature.column])
         z.append(sheet.add(f"z{i + 1}", f"={value}"))
     outputs = ladders(sheet, model, z)
     match model.answer:
@@ -72,14 +79,15 @@ class Sheet:
                 f"A formula must have at most {LENGTH:,} characters; {name} has {len(formula):,}. Use 'sql' or 'c'."
             )
         # A name that begins like a formula would be taken for one.
-        self.header.append(f" {name}" if name[:1] in ("=", "+", "-", "@") else name)
+        self.header.append(f" {name}" if name[:1] in ("=", "+", "-", "@", "\t", "\r") else name)
         self.cells.append(formula)
         return f"{letters(len(self.header))}2"
 
     def text(self) -> str:
         """The CSV text."""
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([self.header, self.cells])
+        # With both characters in it, names that hold either of them are quoted.
+        csv.writer(out, lineterminator="\r\n").writerows([self.header, self.cells])
         return out.getvalue()
 
 
@@ -104,11 +112,73 @@ def number(value: float) -> str:
     return f"({value:.17g})" if value < 0 else f"{value:.17g}"
 
 
+EPOCH = 25569
+"""The number that spreadsheets give to 1970-01-01."""
+
+
+def feature_text(column: ExportedColumn, feature: Feature, cell: str) -> str:
+    """One input of the ladders as an expression of a cell; an error where the cell cannot be read."""
+    if column.kind == "category":
+        (step,) = feature.steps
+        assert isinstance(step, IsCategory)
+        return category_text(column, step.category, cell)
+    if feature.steps[-1:] == (IsMissing(),):
+        return f"IF({is_gone(feature, cell)},1,0)"
+    # A sum is an error for a text, which MIN and MAX would pass over.
+    day = column.cells.kind == "date" and not is_time(column)
+    value = f"({cell}-{EPOCH})" if day else f"({cell}+0)"
+    fills = [step.value for step in feature.steps if isinstance(step, Fill)]
+    value = f"IF({is_gone(feature, cell)},{number(fills[0]) if fills else 'NA()'},{value})"
+    for step in feature.steps:
+        value = value if isinstance(step, Fill | Blank) else step_text(step, value)
+    return value
+
+
+def is_gone(feature: Feature, cell: str) -> str:
+    """Whether a cell of numbers is missing: it is blank, or the number that stands for nothing."""
+    codes = [number(step.code) for step in feature.steps if isinstance(step, Blank)]
+    return f"OR(ISBLANK({cell}),{cell}={codes[0]})" if codes else f"ISBLANK({cell})"
+
+
+def category_text(column: ExportedColumn, category: str | None, cell: str) -> str:
+    """1 where a cell is this category, else 0; of yes and no, an error where it is neither."""
+    odd, words = odd_categories(column), words_of(column)
+    text = f"TRIM({cell})"
+    gone = is_word(text, MISSING)
+    if category is None:
+        same = gone
+    elif words:
+        same = is_word(text, [word for word, meant in words.items() if meant == category])
+    else:
+        # EXACT tells upper from lower case, which = does not; TRIM takes spaces within a text as well.
+        others = [category, *(other for other, meant in spellings_of(column).items() if meant == category)]
+        each = [f"EXACT({cell if t in odd or '  ' in t else text},{quoted(t)})" for t in others]
+        same = each[0] if len(each) == 1 else f"OR({','.join(each)})"
+    if odd and category not in odd:
+        exact = ",".join(f"EXACT({cell},{quoted(other)})" for other in odd)
+        same = f"AND({same},NOT(OR({exact})))"
+    other = f"IF(OR({gone},{is_word(text, list(words))}),0,NA())" if words else "0"
+    return f"IF({same},1,{other})"
+
+
+def is_word(text: str, words: Sequence[str]) -> str:
+    """Whether a text is one of some words, in capitals or not."""
+    return f'ISNUMBER(FIND("|"&LOWER({text})&"|",{quoted("|" + "|".join(words) + "|")}))'
+
+
+def quoted(text: str) -> str:
+    """A text in a formula."""
+    if len(text) > TEXT:
+        raise ValueError(
+            f"A text of a formula must have at most {TEXT} characters; {text[:20]!r}... has {len(text):,}. "
+            "Use 'sql' or 'c'."
+        )
+    return '"' + text.replace('"', '""') + '"'
+
+
 def step_text(step: Step, x: str) -> str:
     """One step as an expression of x."""
     match step:
-        case Fill(value):
-            return f"IF(ISBLANK({x}),{number(value)},{x})"
         case Clip(low, high):
             return f"MIN(MAX({x},{number(low)}),{number(high)})"
         case Affine(shift, scale):
@@ -117,14 +187,10 @@ def step_text(step: Step, x: str) -> str:
             return f"MIN(MAX((({x})-{number(low)})/{number(high - low)},0),1)"
         case YeoJohnson(power):
             return yeo_johnson(x, power)
-        case IsMissing():
-            return f"IF(ISBLANK({x}),1,0)"
-        case IsCategory(category):
-            # EXACT tells upper from lower case, which = does not.
-            quoted = (category or "").replace('"', '""')
-            return f"IF(ISBLANK({x}),1,0)" if category is None else f'IF(EXACT({x},"{quoted}"),1,0)'
         case Quantile():
             raise ValueError("features='quantile' must not be used for a spreadsheet: a column has too many pieces.")
+        case Blank() | Fill() | IsMissing() | IsCategory():
+            raise AssertionError("these look at the cell itself")
 
 
 def yeo_johnson(x: str, power: float) -> str:
@@ -186,8 +252,8 @@ def final_classes(
     powers = [sheet.add(f"e_{j + 1}", f"=EXP({score}-{top})") for j, score in enumerate(scores)]
     total = "+".join(powers)
     cells = [sheet.add(n, f"={e}/({total})") for n, e in zip(model.answer_names, powers, strict=True)]
-    quoted = ['"' + str(label).replace('"', '""') + '"' if isinstance(label, str) else repr(label) for label in labels]
-    best = quoted[-1]
-    for cell, name in zip(cells[-2::-1], quoted[-2::-1], strict=True):
+    shown = [quoted(label) if isinstance(label, str) else repr(label) for label in labels]
+    best = shown[-1]
+    for cell, name in zip(cells[-2::-1], shown[-2::-1], strict=True):
         best = f"IF({cell}=MAX({','.join(cells)}),{name},{best})"
     sheet.add("prediction", f"={best}")

@@ -9,11 +9,12 @@ from typing import Literal
 import numpy as np
 
 from polyladder.convert.exported.answers import Guard, Numbers
-from polyladder.convert.exported.model import ExportedModel, identifier
+from polyladder.convert.exported.model import ExportedModel, check_identifier
 from polyladder.convert.exported.ranges import Array, Interval, input_box, ladder_ranges
 from polyladder.convert.exported.steps import Clip, Ramp
 from polyladder.convert.printed import rounded_up
-from polyladder.convert.source.c import comment
+from polyladder.convert.source.c_codes import code_text, has_codes
+from polyladder.convert.source.c_words import answer_words, column_words, commented, model_words
 from polyladder.convert.source.fixed_point import (
     Fixed,
     affine,
@@ -54,8 +55,7 @@ def fixed_source(
         bits: of a word.
         ranges: (low, high) of each column of a model that does not hold its columns itself, such as a bare ladder.
     """
-    if name != identifier(name):
-        raise ValueError(f"name must be an identifier of C; got {name!r}. Use {identifier(name)!r}.")
+    check_identifier(name, "C")
     if bits not in (16, 32):
         raise ValueError(f"bits must be 16 or 32; got {bits!r}.")
     answer = model.answer
@@ -68,12 +68,15 @@ def fixed_source(
     steps, inputs = features_text(model, columns, box, bits)
     tables, body, outputs = ladders_text(model.ladders, inputs, box, bits)
     guard_lines, bound = guarded(answer.guard, outputs)
-    head = header(model, name, bits, columns, outputs, bound)
+    words = summary(model, bits, columns, outputs, bound)
+    head = header(model, name, bits, words, columns, outputs)
     text = [
-        f"/* {comment(head.splitlines()[0].strip('/* '))} */",
+        f"/* {words} */",
+        "#include <stddef.h>",
         "#include <stdint.h>",
         f"\ntypedef int{bits}_t word;\ntypedef int{2 * bits}_t wide;\n",
-        f"void {name}_predict(const word *row, word *answers);",
+        *declarations(model, name, "word"),
+        code_text(model, name),
         ROUNDED,
         *tables,
         f"\nvoid {name}_predict(const word *row, word *answers)",
@@ -167,26 +170,37 @@ def guarded(guard: Guard | None, outputs: Fixed) -> tuple[list[str], Array]:
     return lines, np.maximum(bound, 2.0 ** -(outputs.point + 1))
 
 
-def header(model: ExportedModel, name: str, bits: int, columns: list[Column], outputs: Fixed, bound: Array) -> str:
-    """The header, with the scale of every column and of the answers."""
-    lines = [f"A ladder polynomial of order {model.ladders.order} in integers of {bits} bits. A row holds:"]
+def summary(model: ExportedModel, bits: int, columns: list[Column], outputs: Fixed, bound: Array) -> str:
+    """What the model is and how a row is laid out, as a comment that nothing in it can end."""
+    lines = [f"{model_words(model)}, in integers of {bits} bits. A row holds, in this order:"]
     for i, column in enumerate(columns):
-        kind = "code of the text" if column.column.kind == "category" else f"value * 2^{column.point}, rounded"
-        lines.append(f"   {i}  {column.column.name}: {kind}")
+        scale = "" if column.column.kind == "category" else f", times 2^{column.point}, rounded"
+        lines.append(f"   {i}  {commented(column.column.name)}: {column_words(column.column)}{scale}")
     lines.append(f"A missing number is the smallest word. Answers are to be multiplied by 2^{-outputs.point}.")
     lines.append("Proven largest error of each: " + ", ".join(map(rounded_up, bound.tolist())) + ".")
+    return "\n".join([*lines, answer_words(model)])
+
+
+def declarations(model: ExportedModel, name: str, word: str) -> list[str]:
+    """The public functions."""
+    code = [f"int {name}_code(int column, const char *text);"] if has_codes(model) else []
+    return [f"void {name}_predict(const {word} *row, {word} *answers);", *code]
+
+
+def header(model: ExportedModel, name: str, bits: int, words: str, columns: list[Column], outputs: Fixed) -> str:
+    """The header, with the scale of every column and of the answers."""
     upper = name.upper()
     return "\n".join(
         [
-            f"/* {comment(chr(10).join(lines))} */",
-            f"#ifndef {upper}_H",
-            f"#define {upper}_H",
+            f"/* {words} */",
+            f"#ifndef POLYLADDER_{upper}_H",
+            f"#define POLYLADDER_{upper}_H",
             "#include <stdint.h>",
             f"#define {upper}_COLUMNS {len(columns)}",
             f"#define {upper}_ANSWERS {len(outputs)}",
             f"#define {upper}_ANSWER_EXPONENT ({-outputs.point})",
             f"static const int {name}_column_exponents[] = {{{', '.join(str(-c.point) for c in columns)}}};",
-            f"void {name}_predict(const int{bits}_t *row, int{bits}_t *answers);",
+            *declarations(model, name, f"int{bits}_t"),
             "#endif",
             "",
         ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from polyladder.convert.exported.model import ExportedColumn, ExportedModel
 from polyladder.convert.exported.ranges import Interval
-from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Ramp, Step
+from polyladder.convert.exported.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step
 from polyladder.convert.source.fixed_point import Fixed, bits_after_point, constant
 
 
@@ -54,6 +54,9 @@ def step_lines(step: Step, value: Value, column: Column, row: str, bits: int) ->
         case Fill(filled):
             value.error = max(value.error, 2.0 ** -(value.point + 1))
             return [f"    if ({missing}) x = {constant(round(math.ldexp(filled, value.point)))};"]
+        case Blank():
+            # Such a number need not fit into a word; the header says that it is to be the smallest one.
+            return []
         case Clip(low, high):
             return clip(value, low, high)
         case Affine(shift, scale):

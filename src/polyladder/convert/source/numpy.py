@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
+from polyladder.convert.exported.cells import cell_words
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -19,36 +21,24 @@ from polyladder.convert.exported.steps import (
     Step,
     YeoJohnson,
 )
+from polyladder.convert.source.numpy_cells import cells_text, read_text
 from polyladder.convert.source.text import Source
 
 HEAD = '''"""{title}
 
-predict(rows) takes a mapping from names to columns (a data frame is one){or_array}.
-{gives} Numbers that are missing are NaN{texts}.
+predict(rows) takes a mapping from names to columns (a data frame is one), or an array with columns as in COLUMNS.
+{gives}
+What is missing is None, NaN or an empty text. Columns hold (a number in place of a date is days since 1970-01-01):
+{columns_in_words}
 """
 
-import math
+{imports}
 
 import numpy as np
 
 COLUMNS = {columns}
 ANSWERS = {answers}
-{labels}
-
-def _named(rows):
-    return hasattr(rows, "keys") or hasattr(rows, "columns")
-
-
-def _number(rows, i):
-    found = rows[COLUMNS[i]] if _named(rows) else np.asarray(rows)[:, i]
-    return np.array(found, dtype=np.float64)
-
-
-def _text(rows, i):
-    found = rows[COLUMNS[i]] if _named(rows) else np.asarray(rows, dtype=object)[:, i]
-    return np.array([None if v is None or v != v else str(v) for v in found], dtype=object)
-
-'''
+{labels}'''
 
 QUANTILE = """
 def _quantile(x, knots, before, at, after):
@@ -105,27 +95,34 @@ def _probit(f):
 def numpy_source(model: ExportedModel) -> Source:
     """The module. It agrees with `predict` to rounding: 1e-12 of the size of the outputs."""
     kinds = {type(step) for feature in model.features for step in feature.steps}
-    texts = any(column.kind == "category" for column in model.columns)
     labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
-    gives = "It gives an array with one row per row: " + ", ".join(model.answer_names) + "."
+    reading = cells_text(model)
+    body = [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)
+    body += [features_text(model), weights_text(model), LADDERS, answer_text(model)]
+    used = "\n".join([reading, *body])
     head = HEAD.format(
-        title=f"A ladder polynomial of order {model.ladders.order} for {printable(model.name)}.",
-        or_array=", or an array of columns in the order of COLUMNS",
-        gives=printable(gives),
-        texts=", texts None" if texts else "",
+        title=f"A ladder polynomial of order {model.ladders.order} for {documented(model.name)}.",
+        gives=f"It gives an array with one row per row: {documented(', '.join(model.answer_names))}.",
+        columns_in_words="\n".join(f"    {documented(c.name)}: {documented(cell_words(c))}" for c in model.columns),
+        imports="\n".join(f"import {name}" for name in MODULES if f"{name}." in used),
         columns=repr([column.name for column in model.columns]),
         answers=repr(list(model.answer_names)),
         labels=f"LABELS = {list(labels)!r}\n" if labels else "",
     )
-    parts = [head]
-    parts += [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)
-    parts += [features_text(model), weights_text(model), LADDERS, answer_text(model)]
-    return Source("\n".join(parts).replace("\n\n\n\n", "\n\n\n"))
+    return Source("\n".join([head, used]).replace("\n\n\n\n", "\n\n\n"))
 
 
-def printable(text: str) -> str:
-    """Text that cannot end a docstring."""
-    return text.replace("\\", "\\\\").replace('"""', "'''")
+MODULES = ("datetime", "math", "numbers", "re")
+"""Those of the standard library that a module may use."""
+
+
+def documented(text: str) -> str:
+    r"""Text within a docstring: what is not printable as escapes, and nothing that could end it.
+
+    >>> print(documented('a" \n'))
+    a\" \n
+    """
+    return repr(text)[1:-1].replace('"', '\\"')
 
 
 def features_text(model: ExportedModel) -> str:
@@ -133,8 +130,7 @@ def features_text(model: ExportedModel) -> str:
     lines = ["def features(rows):", '    """Inputs of the ladders. Shape (n, inputs)."""']
     used = sorted({feature.column for feature in model.features})
     for i in used:
-        kind = "_number" if model.columns[i].kind == "number" else "_text"
-        lines.append(f"    x{i} = {kind}(rows, {i})")
+        lines.append(f"    x{i} = {read_text(model.columns[i], i)}")
     lines.append(f"    z = np.empty((len(x{used[0]}), {len(model.features)}))")
     for at, feature in enumerate(model.features):
         value = f"x{feature.column}"
@@ -147,6 +143,8 @@ def features_text(model: ExportedModel) -> str:
 def step_text(step: Step, x: str) -> str:
     """One step as an expression of x."""
     match step:
+        case Blank(code):
+            return f"np.where({x} == {code!r}, np.nan, {x})"
         case Fill(value):
             return f"np.where(np.isnan({x}), {value!r}, {x})"
         case Clip(low, high):
@@ -162,7 +160,7 @@ def step_text(step: Step, x: str) -> str:
         case IsMissing():
             return f"np.isnan({x})"
         case IsCategory(category):
-            return f"{x} == {category!r}" if category is not None else f"np.equal({x}, None)"
+            return f"_is({x}, {category!r})"
 
 
 def array(values: Any) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import torch
 
 from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
+from polyladder.convert.exported.cells import cell_words, refuse_nul
 from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.steps import (
     Affine,
+    Blank,
     Clip,
     Fill,
     IsCategory,
@@ -19,9 +21,10 @@ from polyladder.convert.exported.steps import (
     Step,
     YeoJohnson,
 )
+from polyladder.convert.source.sql_cells import LARGEST, cell_parts, table_name
 from polyladder.convert.source.sql_draws import draws_query
 from polyladder.convert.source.sql_probit import probit_query
-from polyladder.convert.source.sql_words import balanced, held, number, product_sum, quoted, quoted_text
+from polyladder.convert.source.sql_words import balanced, comment, held, number, product_sum, quoted, quoted_text
 from polyladder.convert.source.text import Source
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
@@ -39,41 +42,82 @@ def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None
 
     Args:
         model: to be rendered.
-        table: the name of a table or view that has the model's columns.
+        table: the name of a table or view that has the model's columns, with its schema if need be: main.houses.
         key: a column that tells rows apart; by default rows are numbered as they come, in ``row_number``.
     """
+    refuse_names(model, table, key)
     name = "row_number" if key is None else key
-    value = "ROW_NUMBER() OVER ()" if key is None else quoted(key)
+    value = "ROW_NUMBER() OVER ()" if key is None else f"r.{quoted(key)}"
     inputs = ",\n    ".join(f"{feature_text(model, i)} AS z{i}" for i in range(len(model.features)))
-    head = f"features AS MATERIALIZED (\n  SELECT {value} AS k,\n    {inputs}\n  FROM {quoted(table)}\n)"
+    features = f"ladder_features AS MATERIALIZED (\n  SELECT k,\n    {inputs}\n  FROM ladder_cells\n)"
+    head = [*cell_parts(model, table_name(table), value), features]
     answer = model.answer
     if isinstance(answer, Posterior):
-        return Source(draws_query(model, answer, head, quoted(name)))
+        return Source(summary(model) + draws_query(model, answer, head, quoted(name)))
     if isinstance(answer, Probit):
-        return Source(probit_query(model, answer, head, quoted(name)))
-    parts = [head, *rungs(model)]
+        return Source(summary(model) + probit_query(model, answer, head, quoted(name)))
+    parts = [*head, *rungs(model)]
     match answer:
         case Numbers(guard):
             last = final_numbers(model, guard, name)
         case Classes(labels, link):
             more, last = final_classes(labels, link, model.ladders.out_features, name)
             parts += more
-    return Source("WITH " + ",\n".join(parts) + "\n" + last + ";\n")
+    return Source(summary(model) + "WITH " + ",\n".join(parts) + "\n" + last + ";\n")
+
+
+def summary(model: ExportedModel) -> str:
+    """What the query reads, as comments of one line each."""
+    lines = [f'A ladder polynomial of order {model.ladders.order} for "{model.name}", from these columns:']
+    lines += [f'  "{column.name}": {cell_words(column)}' for column in model.columns]
+    return "".join(map(comment, lines))
+
+
+def refuse_names(model: ExportedModel, table: str, key: str | None) -> None:
+    """Refuse names and texts that SQL cannot hold, or cannot tell apart."""
+    refuse_nul(model, "SQL")
+    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    names = [column.name for column in model.columns]
+    if "" in (*names, key):
+        raise ValueError("Columns must have names for SQL; got ''. Rename it and fit again.")
+    for text in (*names, *map(str, labels), table, key or ""):
+        if "\0" in text:
+            raise ValueError(f"Names must be without the character NUL for SQL; got {text!r}. Rename it and fit again.")
+    folded: dict[str, str] = {}
+    for name in names:
+        other = folded.setdefault(name.lower(), name)
+        if other != name:
+            raise ValueError(
+                f"Columns must differ by more than capitals for SQL; got {other!r} and {name!r}. "
+                "Rename one of them and fit again."
+            )
 
 
 def feature_text(model: ExportedModel, at: int) -> str:
-    """One input of the ladders as an expression of a column."""
+    """One input of the ladders as an expression of a cell; NULL where the cell could not be read."""
     feature = model.features[at]
-    column = quoted(model.columns[feature.column].name)
-    value = column if model.columns[feature.column].kind == "category" else f"CAST({column} AS DOUBLE PRECISION)"
+    column, value = model.columns[feature.column], f"c{feature.column}"
+    if column.cells.kind == "boolean":
+        return boolean_text(feature.steps, value, column.categories)
+    wrong = f"ABS({value}) > {LARGEST}" if column.kind == "number" else ""
     for step in feature.steps:
         value = step_text(step, value)
-    return value
+    return f"CASE WHEN {wrong} THEN NULL ELSE {value} END" if wrong else value
+
+
+def boolean_text(steps: Sequence[Step], value: str, categories: Sequence[str | None]) -> str:
+    """Whether a word for yes or no is a category; NULL where it is neither."""
+    (step,) = steps
+    assert isinstance(step, IsCategory)
+    known = ", ".join(quoted_text(c) for c in categories if c is not None)
+    return f"CASE WHEN {value} IN ({known}) OR {value} IS NULL THEN {step_text(step, value)} END"
 
 
 def step_text(step: Step, x: str) -> str:
     """One step as an expression of x."""
     match step:
+        case Blank(code):
+            return f"NULLIF({x}, {number(code)})"
         case Fill(value):
             return f"COALESCE({x}, {number(value)})"
         case Clip(low, high):
@@ -130,7 +174,7 @@ def rungs(model: ExportedModel) -> list[str]:
     """
     members = [trim(member) for member in model.ladders]
     inputs = [f"z{i}" for i in range(model.ladders.in_features)]
-    parts, before = [], "features"
+    parts, before = [], "ladder_features"
     names = [inputs] * len(members)
     room = len(inputs) + 2 * sum(max(p.hidden, default=0) for p in members) <= COLUMNS
 
@@ -154,8 +198,8 @@ def rungs(model: ExportedModel) -> list[str]:
             fresh.append(mine)
         later = any(not repeats(p, above) for p in members for above in range(l + 1, len(p.W)))
         listed = ",\n    ".join([", ".join(["k", *(inputs if later else [])]), *columns])
-        parts.append(f"rung_{l + 1} AS MATERIALIZED (\n  SELECT {listed}\n  FROM {before}\n)")
-        names, before = fresh, f"rung_{l + 1}"
+        parts.append(f"ladder_rung_{l + 1} AS MATERIALIZED (\n  SELECT {listed}\n  FROM {before}\n)")
+        names, before = fresh, f"ladder_rung_{l + 1}"
     outputs = []
     for j in range(model.ladders.out_features):
         terms = [
@@ -163,7 +207,7 @@ def rungs(model: ExportedModel) -> list[str]:
         ]
         outputs.append(f"({balanced(terms)}) / {number(len(members))} AS f{j}")
     listed = ",\n    ".join(outputs)
-    return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k,\n    {listed}\n  FROM {before}\n)"]
+    return [*parts, f"ladder_outputs AS MATERIALIZED (\n  SELECT k,\n    {listed}\n  FROM {before}\n)"]
 
 
 def same_gates(p: LadderPolynomial, layer: int) -> bool:
@@ -179,7 +223,7 @@ def final_numbers(model: ExportedModel, guard: Guard | None, key: str) -> str:
     if guard is not None:
         values = [held(v, number(lo), number(hi)) for v, lo, hi in zip(values, *guard, strict=True)]
     columns = [f"{v} AS {quoted(name)}" for v, name in zip(values, model.answer_names, strict=True)]
-    return f"SELECT k AS {quoted(key)}, {', '.join(columns)}\nFROM outputs"
+    return f"SELECT k AS {quoted(key)}, {', '.join(columns)}\nFROM ladder_outputs"
 
 
 def final_classes(labels: Sequence[object], link: str, m: int, key: str) -> tuple[list[str], str]:
@@ -189,7 +233,7 @@ def final_classes(labels: Sequence[object], link: str, m: int, key: str) -> tupl
     if link == "one-versus-rest":
         scores = [f"(CASE WHEN {s} < 0e0 THEN {s} ELSE 0e0 END) - LN(1e0 + EXP(-ABS({s})))" for s in scores]
     columns = ", ".join(f"{s} AS s{j}" for j, s in enumerate(scores))
-    parts = [f"scores AS MATERIALIZED (SELECT k, {columns} FROM outputs)"]
+    parts = [f"ladder_scores AS MATERIALIZED (SELECT k, {columns} FROM ladder_outputs)"]
 
     def best(letter: str, then: Sequence[str]) -> str:
         cases = [
@@ -198,10 +242,11 @@ def final_classes(labels: Sequence[object], link: str, m: int, key: str) -> tupl
         ]
         return f"CASE {' '.join(cases)} END"
 
-    parts.append(f"top AS MATERIALIZED (SELECT *, {best('s', [f's{j}' for j in range(count)])} AS t FROM scores)")
+    tops = [f"s{j}" for j in range(count)]
+    parts.append(f"ladder_top AS MATERIALIZED (SELECT *, {best('s', tops)} AS t FROM ladder_scores)")
     powers = ", ".join(f"EXP(s{j} - t) AS e{j}" for j in range(count))
-    parts.append(f"powers AS MATERIALIZED (SELECT k, {powers} FROM top)")
+    parts.append(f"ladder_powers AS MATERIALIZED (SELECT k, {powers} FROM ladder_top)")
     total = " + ".join(f"e{j}" for j in range(count))
     shares = ", ".join(f"e{j} / ({total}) AS {quoted(f'probability_{label}')}" for j, label in enumerate(labels))
     named = [quoted_text(label) if isinstance(label, str) else repr(label) for label in labels]
-    return parts, f"SELECT k AS {quoted(key)}, {best('e', named)} AS prediction, {shares}\nFROM powers"
+    return parts, f"SELECT k AS {quoted(key)}, {best('e', named)} AS prediction, {shares}\nFROM ladder_powers"

@@ -9,14 +9,15 @@ from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.source.sql_words import balanced, held, number, quoted
 
 
-def draws_query(model: ExportedModel, answer: Posterior, features: str, key: str) -> str:
+def draws_query(model: ExportedModel, answer: Posterior, features: list[str], key: str) -> str:
     """Lower median and standard deviation over the believed draws of every row."""
     m = model.ladders.out_features
-    parts = [features, *rungs(model, answer), *judged(answer, m)]
+    parts = [*features, *rungs(model, answer), *judged(answer, m)]
     shown = [f"MAX(CASE WHEN 2 * r{j} IN (n, n + 1) THEN c{j} END)" for j in range(m)]
     shown += [f"SQRT(AVG((c{j} - m{j}) * (c{j} - m{j})) + AVG(v{j}))" for j in range(m)]
     columns = ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(shown, model.answer_names, strict=True))
-    return "WITH " + ",\n".join(parts) + f"\nSELECT k AS {key}, {columns}\nFROM ranked\nGROUP BY k\nORDER BY k;\n"
+    last = f"SELECT k AS {key}, {columns}\nFROM ladder_ranked\nGROUP BY k\nORDER BY k;\n"
+    return "WITH " + ",\n".join(parts) + "\n" + last
 
 
 def numbers_table(name: str, names: list[str], rows: list[list[float]]) -> list[str]:
@@ -26,8 +27,8 @@ def numbers_table(name: str, names: list[str], rows: list[list[float]]) -> list[
     """
     values = ",\n    ".join(f"({s}, {', '.join(map(number, row))})" for s, row in enumerate(rows))
     cast = ", ".join(f"CAST({each} AS DOUBLE PRECISION) AS {each}" for each in names)
-    given = f"given_{name}(s, {', '.join(names)}) AS (VALUES\n    {values}\n)"
-    return [given, f"{name} AS MATERIALIZED (SELECT s, {cast} FROM given_{name})"]
+    given = f"ladder_given_{name}(s, {', '.join(names)}) AS (VALUES\n    {values}\n)"
+    return [given, f"ladder_{name} AS MATERIALIZED (SELECT s, {cast} FROM ladder_given_{name})"]
 
 
 def rungs(model: ExportedModel, answer: Posterior | None) -> list[str]:
@@ -45,7 +46,8 @@ def rungs(model: ExportedModel, answer: Posterior | None) -> list[str]:
     held_names = [f"w{i}" for i in range(len(weights[0]))]
     names = iter(held_names)
     inputs = [f"z{i}" for i in range(p.in_features)]
-    before, source, parts = inputs, "features CROSS JOIN draws", numbers_table("draws", held_names, weights)
+    before, source = inputs, "ladder_features CROSS JOIN ladder_draws"
+    parts = numbers_table("draws", held_names, weights)
 
     def sums(matrix: list[list[str]], vector: list[str], constants: list[str]) -> list[str]:
         return [
@@ -61,9 +63,9 @@ def rungs(model: ExportedModel, answer: Posterior | None) -> list[str]:
         units = zip(sums(W, before, b), sums(V, inputs, c), strict=True)
         columns = ", ".join(f"({u}) * ({g}) AS h{l}_{i}" for i, (u, g) in enumerate(units))
         carried = ", ".join(["k", "s", *inputs])
-        parts.append(f"rung_{l + 1} AS MATERIALIZED (\n  SELECT {carried}, {columns}\n  FROM {source}\n)")
+        parts.append(f"ladder_rung_{l + 1} AS MATERIALIZED (\n  SELECT {carried}, {columns}\n  FROM {source}\n)")
         # The weights are joined anew at each rung: carried along, they would be copied for every row.
-        before, source = [f"h{l}_{i}" for i in range(k)], f"rung_{l + 1} JOIN draws USING (s)"
+        before, source = [f"h{l}_{i}" for i in range(k)], f"ladder_rung_{l + 1} JOIN ladder_draws USING (s)"
     m = p.out_features
     readout, (offset,) = take(m, len(before)), take(1, m)
     shown = [f"{f} AS f{j}" for j, f in enumerate(sums(readout, before, offset))]
@@ -71,7 +73,7 @@ def rungs(model: ExportedModel, answer: Posterior | None) -> list[str]:
         (variance,) = take(1, m)
         noise = tilted(variance, take(m, answer.slopes.shape[-1]), inputs, answer)
         shown += [f"{v} AS v{j}" for j, v in enumerate(noise)]
-    return [*parts, f"outputs AS MATERIALIZED (\n  SELECT k, s, {', '.join(shown)}\n  FROM {source}\n)"]
+    return [*parts, f"ladder_outputs AS MATERIALIZED (\n  SELECT k, s, {', '.join(shown)}\n  FROM {source}\n)"]
 
 
 def tilted(variance: list[str], slopes: list[list[str]], inputs: list[str], answer: Posterior) -> list[str]:
@@ -104,8 +106,8 @@ def judged(answer: Posterior, m: int) -> list[str]:
         for j in range(m)
     )
     return [
-        f"centers AS (SELECT k, {columns}, {inside} AS inside FROM outputs)",
-        "counted AS (SELECT *, SUM(inside) OVER (PARTITION BY k) AS believed FROM centers)",
-        "kept AS (SELECT * FROM counted WHERE inside = 1 OR believed = 0)",
-        f"ranked AS (SELECT *, {ranks}, COUNT(*) OVER (PARTITION BY k) AS n FROM kept)",
+        f"ladder_centers AS (SELECT k, {columns}, {inside} AS inside FROM ladder_outputs)",
+        "ladder_counted AS (SELECT *, SUM(inside) OVER (PARTITION BY k) AS believed FROM ladder_centers)",
+        "ladder_kept AS (SELECT * FROM ladder_counted WHERE inside = 1 OR believed = 0)",
+        f"ladder_ranked AS (SELECT *, {ranks}, COUNT(*) OVER (PARTITION BY k) AS n FROM ladder_kept)",
     ]

@@ -15,25 +15,25 @@ from polyladder.convert.source.sql_draws import numbers_table, rungs
 from polyladder.convert.source.sql_words import held, number, quoted, quoted_text
 
 
-def probit_query(model: ExportedModel, answer: Probit, features: str, key: str) -> str:
+def probit_query(model: ExportedModel, answer: Probit, features: list[str], key: str) -> str:
     """The best label and the probabilities of all classes for every row."""
     count = len(answer.labels)
-    parts = [features, *rungs(model, None), *margins(answer, model.ladders.out_features)]
+    parts = [*features, *rungs(model, None), *margins(answer, model.ladders.out_features)]
     pairs = [f"{j}_{i}" for j in range(count) for i in range(count) if i != j]
     parts += normals(pairs)
     products = ", ".join(
         f"SUM(weight * {' * '.join(f'q{j}_{i}' for i in range(count) if i != j)}) AS p{j}" for j in range(count)
     )
-    parts.append(f"by_draw AS (SELECT k, s, {products} FROM shares GROUP BY k, s)")
+    parts.append(f"ladder_by_draw AS (SELECT k, s, {products} FROM ladder_shares GROUP BY k, s)")
     total = " + ".join(f"p{j}" for j in range(count))
     means = ", ".join(f"AVG(p{j} / ({total})) AS e{j}" for j in range(count))
-    parts.append(f"by_row AS MATERIALIZED (SELECT k, {means} FROM by_draw GROUP BY k)")
+    parts.append(f"ladder_by_row AS MATERIALIZED (SELECT k, {means} FROM ladder_by_draw GROUP BY k)")
     named = [quoted_text(label) if isinstance(label, str) else repr(label) for label in answer.labels]
     cases = [
         f"WHEN {' AND '.join(f'e{j} >= e{i}' for i in range(count) if i != j)} THEN {named[j]}" for j in range(count)
     ]
     shown = ", ".join(f"e{j} AS {quoted(f'probability_{label}')}" for j, label in enumerate(answer.labels))
-    last = f"SELECT k AS {key}, CASE {' '.join(cases)} END AS prediction, {shown}\nFROM by_row\nORDER BY k;\n"
+    last = f"SELECT k AS {key}, CASE {' '.join(cases)} END AS prediction, {shown}\nFROM ladder_by_row\nORDER BY k;\n"
     return "WITH " + ",\n".join(parts) + "\n" + last
 
 
@@ -42,18 +42,20 @@ def margins(answer: Probit, m: int) -> list[str]:
     surest = number(answer.surest)
     if m == 1:
         x = held("f0", f"-{surest}", surest)
-        return [f"margins AS MATERIALIZED (SELECT k, s, 1e0 AS weight, -{x} AS d0_1, {x} AS d1_0 FROM outputs)"]
+        both = f"1e0 AS weight, -{x} AS d0_1, {x} AS d1_0"
+        return [f"ladder_margins AS MATERIALIZED (SELECT k, s, {both} FROM ladder_outputs)"]
     top = "f0"
     for j in range(1, m):
         top = f"(CASE WHEN f{j} > {top} THEN f{j} ELSE {top} END)"
     below = ", ".join(f"(CASE WHEN f{j} - t < -{surest} THEN -{surest} ELSE f{j} - t END) AS x{j}" for j in range(m))
     columns = ", ".join(f"x{j} - x{i} + t AS d{j}_{i}" for j in range(m) for i in range(m) if i != j)
+    pairs = "ladder_held AS h CROSS JOIN ladder_nodes"
     nodes = [[float(t), float(w)] for t, w in zip(answer.nodes, answer.weights, strict=True)]
     return [
-        f"tops AS MATERIALIZED (SELECT *, {top} AS t FROM outputs)",
-        f"held AS MATERIALIZED (SELECT k, s, {below} FROM tops)",
+        f"ladder_tops AS MATERIALIZED (SELECT *, {top} AS t FROM ladder_outputs)",
+        f"ladder_held AS MATERIALIZED (SELECT k, s, {below} FROM ladder_tops)",
         *numbers_table("nodes", ["t", "weight"], nodes),
-        f"margins AS MATERIALIZED (SELECT held.k, held.s, weight, {columns} FROM held CROSS JOIN nodes)",
+        f"ladder_margins AS MATERIALIZED (SELECT h.k, h.s, weight, {columns} FROM {pairs})",
     ]
 
 
@@ -75,8 +77,8 @@ def normals(pairs: list[str]) -> list[str]:
     tails = ", ".join(f"{tail(p)} AS tail{p}" for p in pairs)
     shares = ", ".join(f"(CASE WHEN d{p} > 0e0 THEN 1e0 - tail{p} ELSE tail{p} END) AS q{p}" for p in pairs)
     return [
-        f"sizes AS MATERIALIZED (SELECT {carried}, {sizes} FROM margins)",
-        f"ratios AS MATERIALIZED (SELECT *, {ratios} FROM sizes)",
-        f"tails AS MATERIALIZED (SELECT {carried}, {tails} FROM ratios)",
-        f"shares AS MATERIALIZED (SELECT k, s, weight, {shares} FROM tails)",
+        f"ladder_sizes AS MATERIALIZED (SELECT {carried}, {sizes} FROM ladder_margins)",
+        f"ladder_ratios AS MATERIALIZED (SELECT *, {ratios} FROM ladder_sizes)",
+        f"ladder_tails AS MATERIALIZED (SELECT {carried}, {tails} FROM ladder_ratios)",
+        f"ladder_shares AS MATERIALIZED (SELECT k, s, weight, {shares} FROM ladder_tails)",
     ]

@@ -23,6 +23,15 @@ def quoted_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def comment(text: str) -> str:
+    r"""A comment of one line, whatever the text.
+
+    >>> print(comment("a\n; DROP"), end="")
+    -- a\n; DROP
+    """
+    return f"-- {repr(text)[1:-1]}\n"
+
+
 def number(value: float) -> str:
     """A number with 17 digits, with an exponent: without one, DuckDB would take it for a decimal of fixed width.
 

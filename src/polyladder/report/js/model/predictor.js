@@ -1,26 +1,38 @@
 /* From a row of a table, as it is written, to answers: what an exported script offers. */
+import { cellReader } from "./cells.js";
 import { transform } from "./columns.js";
 import { deviation } from "./interval.js";
 import { predict } from "./prediction.js";
 import { unpacked } from "./unpack.js";
 
-/** A cell as `transform` takes it: a number, NaN where it is missing, or the position of a category, -1 for none. */
-function cell(col, given) {
-  const gone = given === null || given === undefined || Number.isNaN(given);
-  if (col.kind === "category") return col.categories.indexOf(gone ? null : String(given));
-  return gone ? Number.NaN : Number(given);
+/** The cells of a row: an object by column names, all of them, or an array in the order of the columns. */
+function cellsOf(row, names) {
+  if (Array.isArray(row) || ArrayBuffer.isView(row)) {
+    if (row.length !== names.length) throw new TypeError(`A row must have ${names.length} cells; got ${row.length}.`);
+    return row;
+  }
+  const lacking = names.find((name) => !Object.hasOwn(row, name));
+  if (lacking !== undefined) {
+    const found = Object.keys(row).map((name) => JSON.stringify(name));
+    throw new TypeError(`A row must have the column ${JSON.stringify(lacking)}; got ${found.join(", ") || "none"}.`);
+  }
+  return names.map((name) => row[name]);
 }
 
 /** A model from what an export carries: {columns, answers, labels, features, predict, label}. */
 export function predictor(data) {
   const { model, rule, columns, noise } = unpacked(data);
   const names = columns.map((c) => c.name);
+  const readers = columns.map((col) => cellReader(col, data.reading));
 
-  /** The inputs of the ladders for a row: an object by column names, or an array in the order of `columns`. */
+  /** The inputs of the ladders for a row. */
   function features(row) {
-    const given = Array.isArray(row) ? row : names.map((name) => row[name]);
-    const cells = columns.map((col, i) => cell(col, given[i]));
-    return transform(columns, model.inputs, cells);
+    const given = cellsOf(row, names);
+    return transform(
+      columns,
+      model.inputs,
+      readers.map((read, i) => read(given[i])),
+    );
   }
 
   /** The answers for a row, in the order of `answers`. */

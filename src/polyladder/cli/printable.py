@@ -1,0 +1,105 @@
+"""What commands print cannot act on a terminal: names in tables may hold anything, escape sequences included."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import wraps
+from typing import IO, TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that act instead of being shown: all controls but tabs and ends of lines, and those that reverse text."""
+
+
+def printable(text: str) -> str:
+    r"""Text in which such characters are written out, as JSON does it.
+
+    >>> print(printable("\x1b[2J wiped"))
+    \u001b[2J wiped
+    """
+    return ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class Printable(io.TextIOBase):
+    """A stream of text that writes such characters out. To others it is no terminal, so that none sends colors."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text; the length that was given."""
+        self.stream.write(printable(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass on what is held back."""
+        self.stream.flush()
+
+    def fileno(self) -> int:
+        """Of the stream itself."""
+        return self.stream.fileno()
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def buffer(self) -> IO[bytes]:
+        """For bytes, which go as they are: they are data, not words."""
+        return self.stream.buffer
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """Of the stream itself."""
+        return self.stream.encoding
+
+
+def terminal(stream: TextIO | Printable) -> TextIO:
+    """The stream behind a printable one, for those who see to its characters themselves."""
+    return stream.stream if isinstance(stream, Printable) else stream
+
+
+def make_console(stderr: bool = False, **options: Any) -> Console:
+    """A console of rich, with colors where there is a terminal, that writes such characters out."""
+    from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+    from rich.segment import Segment
+
+    class Shown:
+        def __init__(self, inner: ConsoleRenderable) -> None:
+            self.inner = inner
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            for part in console.render(self.inner, options):
+                yield part if part.control else Segment(printable(part.text), part.style)
+
+    class Hook(RenderHook):
+        def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+            return [Shown(each) for each in renderables]
+
+    made = Console(file=terminal(sys.stderr if stderr else sys.stdout), **options)
+    made.push_render_hook(Hook())
+    return made
+
+
+@contextmanager
+def printable_streams() -> Iterator[None]:
+    """Make standard output and standard error printable while the block runs."""
+    with redirect_stdout(Printable(terminal(sys.stdout))), redirect_stderr(Printable(terminal(sys.stderr))):
+        yield
+
+
+def printing(command: Callable[..., None]) -> Callable[..., None]:
+    """The same command with printable streams."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        with printable_streams():
+            command(*arguments, **options)
+
+    return run
