@@ -21,7 +21,7 @@ def compiler():
 
 def library(source, folder, flags=FLAGS):
     """The shared library of a source that was written into a folder."""
-    place = source.write(folder / "ladder.c")
+    place = source.write(folder / "ladder.c", force=True)
     binary = folder / "ladder.so"
     done = subprocess.run([compiler(), *flags, place, "-o", binary, "-lm"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
