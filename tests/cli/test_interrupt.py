@@ -72,7 +72,7 @@ def test_an_interrupt_while_importing_is_one_word(tmp_path: Path, table: Path) -
 def test_an_interrupted_fit_leaves_an_existing_model_alone(table: Path, tmp_path: Path) -> None:
     kept = tmp_path / "m.ladder"
     kept.write_bytes(b"what was there")
-    fit = ["fit", str(table), "--target", "y", "-o", "m.ladder", "--time-budget", "120"]
+    fit = ["fit", str(table), "--target", "y", "-o", "m.ladder", "--time-budget", "120", "--force"]
     assert interrupt(fit, 6.0, tmp_path)[0] == 130
     assert kept.read_bytes() == b"what was there"
 

@@ -58,9 +58,9 @@ def test_what_a_fit_made_fits_together(kind: Any, options: dict[str, Any]) -> No
         ({"polynomial_": ladders.random_ladder(4, (3,), 1)}, "polynomial_ maps 4 to 1, not 3 to 1"),
         ({"members_": ladders.random_ladder(3, (3,), 1)}, "members_ maps 3 to 1, not 3 to 1"),
         ({"support_": None}, "support_ is none"),
-        ({"landmarks_": 3}, "landmarks_ is a int"),
+        ({"landmarks_": 3}, "landmarks_ is of type int"),
         ({"landmarks_": Landmarks(np.zeros((2, 4)), {})}, r"landmarks_ must have shape \(2, 3\)"),
-        ({"landmarks_": Landmarks(None, {})}, "landmarks_ is a NoneType"),  # type: ignore[arg-type]
+        ({"landmarks_": Landmarks(None, {})}, "landmarks_ is of type NoneType"),  # type: ignore[arg-type]
         ({"landmarks_": Landmarks(np.zeros((2, 3)), {0: np.zeros(2)})}, "landmarks_ have other categories"),
         ({"target_": None}, "target_ is none of numbers"),
     ],

@@ -106,13 +106,13 @@ def test_a_default_and_its_readers(name: str, tmp_path: Path) -> None:
     low, high = (-np.inf, np.inf) if table.classes else stored.target_.guard_range
     close(np.clip(total.ravel(), float(low), float(high)), outputs.ravel(), table)
 
-    exported_rows = in_days(some)
     with sqlite3.connect(":memory:") as database:
-        exported_rows.assign(id=range(len(some))).to_sql("rows", database, index=False)
+        # Dates are texts there.
+        some.assign(id=range(len(some))).to_sql("rows", database, index=False)
         found = sorted(database.execute(str(to_source(stored, "sql", key="id"))).fetchall())
     expected = answers(stored, some)
     close([row[-expected.shape[1] :] for row in found], expected, table)
-    close(run_onnx(to_onnx(stored, tmp_path / "m.onnx"), exported_rows, expected.shape[1]), expected, table)
+    close(run_onnx(to_onnx(stored, tmp_path / "m.onnx"), in_days(some), expected.shape[1]), expected, table)
 
     best = optimize_table(stored, maximize=True, seconds=0.3)
     rows = stored.decision_function(table.X) if table.classes else stored.predict(table.X)

@@ -154,7 +154,7 @@ def check_landmarks(estimator: TableEstimator) -> None:
     held, features = estimator.landmarks_, estimator.features_
     if held is None:
         return
-    require(type(held) is Landmarks and type(features) is Features, f"landmarks_ is a {type(held).__name__}")
+    require(type(held) is Landmarks and type(features) is Features, f"landmarks_ is of type {type(held).__name__}")
     rows = np.shape(held.numbers)[:1]
     check_shape("landmarks_", held.numbers, (*rows, len(features.names_in_) - len(features.categorical_)))
     good = type(held.categories) is dict and set(held.categories) == set(features.categorical_)

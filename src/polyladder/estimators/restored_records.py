@@ -140,7 +140,11 @@ CARD: dict[str, Form] = {
     "order_path": maybe(each(each(number))),
     "notes": each(text),
     "strengths": maybe(
-        record({}, {"over": text, "columns": each(ranked), "pairs": each(ranked), "bend": number}),
+        record(
+            {},
+            {"over": text, "columns": each(ranked), "pairs": each(ranked), "bend": number}
+            | {"positions": each(whole), "pair_positions": each(each(whole))},
+        ),
     ),
     "typical": maybe(each(cell)),
     "settings": named(lambda value: True),
@@ -205,6 +209,11 @@ def unfit_entry(card: Any, columns: int) -> str | None:
     if "columns" in strengths and not {"over", "pairs", "bend"} <= strengths.keys():
         return "strengths"
     places = [i for entry in (*strengths.get("columns", ()), *strengths.get("pairs", ())) for i in entry[:-1]]
+    if "positions" in strengths or "pair_positions" in strengths:
+        one, two = strengths.get("positions", []), strengths.get("pair_positions", [])
+        if (len(one), [len(pair) for pair in two]) != (len(strengths["columns"]), [2] * len(strengths["pairs"])):
+            return "strengths"
+        places += [*one, *(i for pair in two for i in pair)]
     if any(whole(i) and not 0 <= i < columns for i in places):
         return "strengths"
     if card.get("typical") is not None and len(card["typical"]) != columns:

@@ -117,7 +117,7 @@ def strengths(model: FittedModel, z: Tensor | None = None) -> Strengths:
         z: transformed rows. Shape (n, d).
     """
     if z is None or len(z) < 2:
-        kept = stored(model.card)
+        kept = stored(model.card, [column.name for column in model.columns])
         return (
             kept if kept is not None else computed(model, *central_points(model), "points in the middle of the ranges")
         )
@@ -125,8 +125,8 @@ def strengths(model: FittedModel, z: Tensor | None = None) -> Strengths:
     return computed(model, points, points.std(0, correction=0), "rows")
 
 
-def stored(card: Mapping[str, Any]) -> Strengths | None:
-    """What a card says, if it does."""
+def stored(card: Mapping[str, Any], names: Sequence[str]) -> Strengths | None:
+    """What a card says of columns of these names, if it does."""
     found = card.get("strengths")
     if not isinstance(found, Mapping) or "columns" not in found:
         return None
@@ -135,7 +135,6 @@ def stored(card: Mapping[str, Any]) -> Strengths | None:
         columns = [(i, value) for i, (_, value) in zip(found["positions"], columns, strict=True)]
         pairs = [(i, j, value) for (i, j), (_, _, value) in zip(found["pair_positions"], pairs, strict=True)]
     # Cards of before hold positions in the place of names.
-    names = [note["name"] for note in card["columns"]]
     return named_strengths(names, str(found["over"]), columns, pairs, found["bend"])
 
 

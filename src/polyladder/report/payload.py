@@ -57,7 +57,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
     shown = qualities(model, rows, target)
     table = None if rows is None else model.estimator.read_table(rows)
     # What the card says of all training rows is not worked out again over the rows at hand.
-    known = stored(model.card) is not None or table is None
+    known = stored(model.card, [column.name for column in model.columns]) is not None or table is None
     found = strengths(model, None if known else model.estimator.inputs(rows))
     return {
         "target": model.target_name,
