@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from polyladder.training.solves.alternating import random_start as random_start
     from polyladder.training.solves.growth import grow as grow
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # Names resolve on first use, so that `import polyladder` and `polyladder --help` do not pay for torch.
 _HOME = {

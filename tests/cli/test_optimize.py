@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from polyladder import load
-from polyladder.cli.optimize import optimize, pairs, read_ends, shown
+from polyladder.cli.optimize import optimize, outward, pairs, read_ends, shown
 from tests.cli.examples import examples_of
 from tests.cli.tables import run, sentence
 from tests.cli.test_certify import files  # noqa: F401  the fixture
@@ -40,6 +40,13 @@ def test_log_odds_are_called_so_and_whole_numbers_and_gaps_are_shown_as_such(tmp
     found = json.loads(run("optimize", tmp_path / "two.ladder", "--seconds", "0.2", "--json").stdout)
     assert found["meaning"] == "log-odds of 'low'"
     assert [shown(cell) for cell in (None, "a", 3.0, 0.123456789, 1e20)] == ["(missing)", "a", "3", "0.123457", "1e+20"]
+
+
+@pytest.mark.parametrize("bound", [1.2345678, -1.2345678, 1.2345612e9, -1.2345612e-9, 0.5, 0.0])
+def test_a_bound_is_proven_as_it_is_printed(bound: float) -> None:
+    above, below = (float(outward(bound, maximize)) for maximize in (True, False))
+    assert below <= bound <= above
+    assert above - below <= 1.1e-5 * abs(bound)
 
 
 def test_a_file_of_an_earlier_version_says_what_it_lacks() -> None:

@@ -59,7 +59,15 @@ def optimize(
     typer.echo(f"{word} {found.meaning} found: {found.value:.6g}{as_probability}.")
     if found.held:
         typer.echo("Predictions are held to that; the polynomial itself goes beyond it there.")
-    typer.echo(f"Proven: none is {side} {found.bound:.6g} ({found.boxes:,} boxes, {found.seconds:.1f} seconds).")
+    bound = outward(found.bound, maximize)
+    typer.echo(f"Proven: none is {side} {bound} ({found.boxes:,} boxes, {found.seconds:.1f} seconds).")
+
+
+def outward(bound: float, maximize: bool) -> str:
+    """A bound to six digits that is proven as printed: rounded away from what it bounds, never to the nearest."""
+    from polyladder.convert.printed import rounded_up
+
+    return f"{float(rounded_up(bound, 6)) if maximize else -float(rounded_up(-bound, 6)):.6g}"
 
 
 def shown(value: float | str | None) -> str:

@@ -16,10 +16,10 @@ def shortest(value: float) -> str:
 
 
 def rounded_up(bound: float, digits: int = 3) -> str:
-    """A bound of at least 0 to a few digits, none of them rounded down.
+    """A bound from above to a few digits, never below it.
 
-    >>> rounded_up(0.12301), rounded_up(9.999), rounded_up(0.25), rounded_up(0.0)
-    ('0.124', '10', '0.25', '0')
+    >>> rounded_up(0.12301), rounded_up(9.999), rounded_up(0.25), rounded_up(0.0), rounded_up(-0.12399)
+    ('0.124', '10', '0.25', '0', '-0.123')
     """
     if bound == 0 or not math.isfinite(bound):
         return shortest(bound)
