@@ -10,7 +10,8 @@ import pytest
 
 from polyladder import BayesianLPNNClassifier, BayesianLPNNRegressor, LPNNClassifier, LPNNRegressor, fit_table
 from polyladder.automatic.choose import Choice
-from polyladder.automatic.fit_table import chosen_estimator, frame_file, got_worse, read_training_table
+from polyladder.automatic.fit_table import chosen_estimator, got_worse, read_training_table
+from polyladder.tables.table_file import frame_file
 from tests.cli.tables import shop, small_models, small_table, write, write_quoted
 
 __all__ = ["small_models"]

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from polyladder import LPNNRegressor
 from polyladder.automatic.card import make_card
-from polyladder.automatic.fit_table import fit_table, frame_file
+from polyladder.automatic.fit_table import fit_table
 from polyladder.automatic.model_rows import file_columns, load_estimator, model_columns, model_rows
 from polyladder.tables.columns import ColumnKind
-from polyladder.tables.table_file import TableFile, open_table
+from polyladder.tables.table_file import TableFile, frame_file, open_table
 from tests.cli.tables import shop, small_models
 
 DAYS = "days since 1970-01-01"

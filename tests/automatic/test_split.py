@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polyladder.automatic.fit_table import frame_file
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import training_table
+from polyladder.tables.table_file import frame_file
 
 
 def table(aside: tuple[str, ...] = (), **columns):

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polyladder.automatic.fit_table import frame_file
 from polyladder.automatic.training_table import TrainingTable, settle_task, training_table
 from polyladder.tables.columns import ColumnKind
 from polyladder.tables.number_style import NumberStyle
 from polyladder.tables.schema import Rule
+from polyladder.tables.table_file import frame_file
 
 N = 30
 

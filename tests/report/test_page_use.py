@@ -7,9 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polyladder.automatic.fit_table import fit_table, frame_file
+from polyladder.automatic.fit_table import fit_table
 from polyladder.automatic.model_rows import file_columns, model_rows
 from polyladder.report.page import write_report
+from polyladder.tables.table_file import frame_file
 from tests.report import browser as browsers
 from tests.report import models
 

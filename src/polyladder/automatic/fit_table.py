@@ -31,8 +31,7 @@ from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.tables.dates import date_unit
 from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
-from polyladder.tables.table import frame_columns, is_frame
-from polyladder.tables.table_file import TableFile, open_table
+from polyladder.tables.table_file import TableFile, frame_file, open_table
 from polyladder.tables.understand import column_lines
 from polyladder.training.threads import limited
 
@@ -419,19 +418,6 @@ def open_file(table: Any, sheet: str | None = None) -> TableFile:
 def record_of(estimator: Any, choice: Choice | None) -> dict[str, Any]:
     """How an estimator was chosen, for its card."""
     return selection_json(estimator.selection_) if choice is None else choice.json()
-
-
-def frame_file(frame: Any) -> TableFile:
-    """A data frame as an open table."""
-    import polars as pl
-
-    if not isinstance(frame, pl.DataFrame):
-        if not is_frame(frame):
-            raise TypeError(f"table must be a path or a data frame; got {type(frame).__name__}.")
-        columns = {name: column.tolist() for name, column in frame_columns(frame)}
-        frame = pl.DataFrame(columns, strict=False)
-    # What a file leaves empty is NaN in a frame of numbers.
-    return TableFile("the table", tuple(frame.columns), iter([frame.fill_nan(None)]), "thousands", [])
 
 
 def chosen_estimator(task: str, choice: Choice, bayesian: bool) -> Any:

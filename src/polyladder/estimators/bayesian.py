@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from torch import Tensor
 
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
+from polyladder.estimators.fitted_model import guard_of, span_of
 from polyladder.estimators.parameters import check_choice, check_number, refuse, seeds_from
 from polyladder.estimators.partitioned import SAMPLE_ROWS, CodeRows, read_parts
 from polyladder.estimators.posterior import (
@@ -35,9 +35,10 @@ from polyladder.estimators.posterior_size import (
     usual_sweeps,
 )
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator, evaluate
+from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator
+from polyladder.fitted.answers import Draws, Probit
+from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.widen import widen
 from polyladder.predictive.diagnostics import effective_sample_size, split_rhat
 from polyladder.predictive.mixture import StudentMixture, waic
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
@@ -61,9 +62,6 @@ HIGHEST_ORDER = 8
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
 
-MEAN_DRAWS = 50
-"""Draws, evenly spread over all of them, whose mean ``polynomial_`` is."""
-
 DIAGNOSED_ROWS = 200
 """Training rows, evenly spread, at whose predictions the chains are compared."""
 
@@ -72,10 +70,6 @@ UNSETTLED = "The chains have not settled"
 
 PERCENT = 2
 """Digits of the probabilities by which chains of classes are compared: where all are sure, they agree."""
-
-SUREST = 6.0
-"""How far, in units of the latent noise, a draw's outputs may lie on one side: a chance of one in a billion. In an
-empty corner they would grow without bound, and with them the price of being wrong."""
 
 
 class BayesianEstimator(TableEstimator):
@@ -265,14 +259,18 @@ class BayesianEstimator(TableEstimator):
         """What to do about chains that disagree."""
         return f"Run them for longer, such as warmup={4 * warmup}, draws={4 * draws}, or take a lower order."
 
-    @cached_property
+    @property
     def polynomial_(self) -> LadderPolynomial:
         """The posterior mean function as one wide ladder: the mean of 50 draws, or of all if there are fewer."""
         if "posterior_" not in vars(self):
             raise AttributeError(f"This {type(self).__name__} has no attribute 'polynomial_' before it is fitted.")
-        count = len(self.posterior_.weights)
-        some = torch.linspace(0, count - 1, min(MEAN_DRAWS, count)).long()
-        return self.target_.in_units(widen(self.posterior_.weights[some]))
+        return self.model_.polynomial
+
+    def _learned(self) -> object:
+        return self.posterior_
+
+    def _ladders(self) -> LadderPolynomial:
+        return self.target_.in_units(self.posterior_.weights)
 
     def _likelihood(self, rows: Rows) -> dict[str, Any]:
         raise NotImplementedError
@@ -451,6 +449,12 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     def _log_densities(self, posterior: Posterior, rows: Rows) -> Tensor:
         return posterior.mixture(rows.z).log_densities(rows.y).sum(-1)
 
+    def _answer(self) -> Draws:
+        target, posterior = self.target_, self.posterior_
+        scales = (posterior.noise * target.scale).numpy()
+        guard, span = guard_of(target, bool(self.guard)), span_of(target)
+        return Draws(guard, scales, posterior.degrees.numpy(), posterior.slopes.numpy(), target.flat, span)
+
     def predictive(self, X: Any) -> StudentMixture:
         """The predictive distribution at each row, in target units: one component per draw.
 
@@ -462,12 +466,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         -------
         StudentMixture
         """
-        z = self.inputs(X)  # which asks first whether there is a posterior
-        standard, target = self.posterior_.mixture(z), self.target_
-        mixture = StudentMixture.equal(
-            standard.center * target.scale + target.mean, standard.scale * target.scale, standard.degrees
-        )
-        return mixture.within(*target.guard_range) if self.guard else mixture
+        return self.model_.distribution(self.read_table(X))
 
     @rows_on_one_thread
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
@@ -633,18 +632,20 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
 
     def _judged(self, f: Tensor) -> Tensor:
         # Of several classes the outputs are not identified: the same number may be added to all of them.
-        each = class_probabilities(bounded(f))
+        each = self._answer().each(f)
         return (each[..., 1:] if f.shape[-1] == 1 else each).round(decimals=PERCENT)
 
-    def _draws(self, X: Any) -> Tensor:
-        """Outputs of every draw, none of them surer than `SUREST`. Shape (draws, n, m)."""
-        z = self.inputs(X)  # which asks first whether there is a posterior
-        return bounded(evaluate(self.posterior_.weights, z))
+    def _answer(self) -> Probit:
+        return Probit(tuple(self.target_.labels.tolist()))
+
+    def _each(self, X: Any) -> Tensor:
+        """The probabilities of every draw. Shape (draws, n, classes)."""
+        return self._answer().each(self.model_.said(self.read_table(X)))
 
     @rows_on_one_thread
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class, the mean over the draws. Shape (n, classes)."""
-        return np.asarray(class_probabilities(self._draws(X)).mean(0).numpy())
+        return np.asarray(self._each(X).mean(0).numpy())
 
     def decision_function(self, X: Any) -> Array:
         """What Phi maps to the probability of the second class (n,), or log probabilities (n, classes)."""
@@ -672,7 +673,7 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         Uncertainty
             Both of shape (n,).
         """
-        each = class_probabilities(self._draws(X))
+        each = self._each(X)
         noise = torch.special.entr(each).sum(-1).mean(0)
         total = torch.special.entr(each.mean(0)).sum(-1)
         return Uncertainty((total - noise).clamp_min(0).numpy(), noise.numpy())
@@ -686,16 +687,9 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     @rows_on_one_thread
     def sample(self, X: Any, n: int = 1) -> np.ndarray[Any, Any]:
         """Classes of each row, each from a draw of its own, by ``random_state``. Shape (n, rows)."""
-        each = class_probabilities(self._draws(X))
+        each = self._each(X)
         generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
         rows = each.shape[1]
         which = torch.randint(len(each), (n, rows), generator=generator)
         p = each[which, torch.arange(rows)].reshape(n * rows, -1)
         return self.classes_[torch.multinomial(p, 1, generator=generator).reshape(n, rows).numpy()]
-
-
-def bounded(f: Tensor) -> Tensor:
-    """Outputs of draws (..., m), none of them surer than `SUREST`."""
-    if f.shape[-1] == 1:
-        return f.clamp(-SUREST, SUREST)
-    return (f - f.amax(-1, keepdim=True)).clamp_min(-SUREST)

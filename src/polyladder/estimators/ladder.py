@@ -28,12 +28,11 @@ from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingS
 from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.support import Support, states, support
-from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, finite
+from polyladder.estimators.table_estimator import ClassPrediction, Laddered, NumberPrediction, Prepared, finite
 from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.estimators.training_cost import Wanted
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.single import UNIT, single_mean
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.polynomial.units import mean_of
@@ -63,7 +62,7 @@ SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
 
 
-class LadderEstimator(EnsembleEstimator):
+class LadderEstimator(Laddered, EnsembleEstimator):
     """What regression and classification by ladders share."""
 
     # Files of earlier versions do not hold it.
@@ -359,15 +358,12 @@ class LadderEstimator(EnsembleEstimator):
         self.polynomial_ = self.target_.in_units(widen(self.members_))
         self.order_ = self.polynomial_.order
 
-    def _evaluate(self, z: Tensor) -> Tensor:
-        if is_sparse(z) or not self.members_.W:
-            return super()._evaluate(z)
-        if "selection_" in vars(self):
-            outputs: Tensor = mean_of(self.members_)(z)
-        else:
-            # The members side by side: as one wide ladder their weights are mostly zeros.
-            outputs = Layout.of(self.members_).mean(z)
-        return self.target_.in_own_units(outputs)
+    def _learned(self) -> object:
+        return self.members_
+
+    def _ladders(self) -> LadderPolynomial:
+        # The members, not the wide ladder of their mean: that is mostly zeros.
+        return self.target_.in_units(self.members_)
 
     def predict_float32(self, X: Any, return_error: bool = False) -> Any:
         """Predict in single precision, which is faster; and how far that may lie from the exact value, if asked.

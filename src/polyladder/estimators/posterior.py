@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.table_estimator import evaluate
+from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.mixture import StudentMixture
 from polyladder.training.bayes.gibbs import GibbsDraws

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import Tensor
 
+from polyladder.estimators.fitted_model import guard_of, span_of, table_model
 from polyladder.estimators.parameters import check_choice
 from polyladder.estimators.rows import Rows, settle_weights
 from polyladder.estimators.targets import (
@@ -28,9 +28,11 @@ from polyladder.estimators.targets import (
     read_numbers,
     refuse_masked,
 )
+from polyladder.fitted.answers import Answer, Classes, Numbers
+from polyladder.fitted.model import FittedModel
+from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.layout import Layout
-from polyladder.polynomial.sparse import as_rows, is_sparse, row_parts
+from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.substitute import substitute
 from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.landmarks import Landmarks, landmarks_of
@@ -38,14 +40,16 @@ from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sp
 from polyladder.tables.table import Table, is_frame
 from polyladder.training.threads import FEW_ROWS, torch_limited
 
-MEMBERS = 16
-"""Ladders of a batch that are evaluated side by side."""
+MODELS: WeakKeyDictionary[TableEstimator, Described] = WeakKeyDictionary()
+"""What was last fitted by each estimator that is still in use: making it takes longer than a prediction."""
 
-PREDICT_NUMBERS = 2**23
-"""Numbers of hidden states held at once while predicting: 64 MiB in float64."""
 
-RAMP_NUMBERS = 2**20
-"""Numbers of rows with their ramps predicted at a time: 8 MiB, to stay in the last cache until they are used."""
+@dataclass(frozen=True, eq=False)
+class Described:
+    """A fitted model, and all that it was made of: another part makes another model."""
+
+    parts: tuple[Any, ...]
+    model: FittedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +93,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if is_sparse_table(X) and not sparse:
             raise ValueError("X must be dense, as it was in fit; got a sparse matrix. Fit to sparse rows instead.")
         if sparse:
-            return read_sparse(self, X, reset=False)
+            return read_sparse(self, X.numbers if isinstance(X, Table) else X, reset=False)
+        if isinstance(X, Table):
+            return X
         if is_frame(X) and any("written" in column for column in (self.card_ or {}).get("columns", ())):
-            # A table that was read cell by cell in training is read so again; what does that stands above estimators.
-            X = import_module("polyladder.automatic.model_rows").frame_rows(X, self)
+            # A table that was read cell by cell in training is read so again.
+            return self.model_.read(X)
         table: Table = self.features_.check_dates(read_rows(self, X, categorical=self.features_.categorical_))
         return table
 
@@ -160,6 +166,67 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if "features_" not in vars(self):
             return ""
         return str(import_module("polyladder.report.estimator_picture").estimator_html(self))
+
+    @property
+    def model_(self) -> FittedModel:
+        """What was fitted, as one value that explanations, certificates, exports and pages read."""
+        check_is_fitted(self)
+        if not isinstance(self.features_, Features):
+            raise ValueError(
+                "The model must have been fitted to a dense table; got one of sparse rows. "
+                "Fit it to the columns that matter, as a dense table."
+            )
+        parts = (self.features_, self.target_, self._learned(), self.card_, self.landmarks_)
+        known = MODELS.get(self)
+        if known is None or any(a is not b for a, b in zip(known.parts, parts, strict=True)):
+            known = MODELS[self] = Described(parts, self._model())
+        return known.model
+
+    def _learned(self) -> object:
+        """What holds the weights: as long as it is the same, so is the model."""
+        return self.polynomial_
+
+    def _ladders(self) -> LadderPolynomial:
+        """The ladders whose mean or median it predicts, in units of its target. Batch shape (members,)."""
+        raise TypeError(
+            f"estimator must have a ladder behind it to be read; got {type(self).__name__}. "
+            "Use LPNNRegressor or LPNNClassifier."
+        )
+
+    def _answer(self) -> Answer:
+        """What becomes of the outputs of the ladders."""
+        raise NotImplementedError
+
+    def _model(self) -> FittedModel:
+        card = self.card_ or {}
+        columns, steps = table_model(self.features_, card.get("columns") or ())
+        names = self._target_names()
+        return FittedModel(
+            columns,
+            steps,
+            self._ladders().to("cpu", torch.float64).map(Tensor.detach),
+            self._answer(),
+            {**self._facts(), **card},
+            target=str(card.get("target", names[0] if len(names) == 1 else "prediction")),
+            outputs=names,
+            kind=type(self).__name__,
+            mean=self.features_.mean_,
+            landmarks=self.landmarks_,
+            named="feature_names_in_" in vars(self),
+            wide=self._wide(),
+        )
+
+    def _wide(self) -> LadderPolynomial | None:
+        """The mean of the ladders as one, where it is kept."""
+        return None
+
+    def _target_names(self) -> tuple[str, ...]:
+        """What the columns of the training target were called, if they had names."""
+        return tuple(vars(self).get("target_names_", ()))
+
+    def _facts(self) -> dict[str, Any]:
+        """What is known of the fit beyond its model, for cards."""
+        return {}
 
     def inputs(self, X: Any) -> Tensor:
         """The rows that the polynomial reads: encoded, scaled and held inside the training range.
@@ -293,14 +360,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def table_outputs(self, table: Table | SparseTable) -> Tensor:
         """Outputs of the model at rows that were read. Shape (n, m)."""
-        features = self.features_
         with torch_limited(1 if table.numbers.shape[0] <= FEW_ROWS else None):
-            if isinstance(table, SparseTable) or features.ramps_ is None:
-                return self._evaluate(as_rows(features.transform_table(table)))
-            plain = features.plain_table(table)
-            size = max(1, RAMP_NUMBERS // len(features.feature_names_out_))
-            parts = (plain[start : start + size] for start in range(0, len(plain), size))
-            return torch.cat([self._evaluate(as_rows(features.with_ramps(part))) for part in parts])
+            return self._evaluate(as_rows(self.features_.transform_table(table)))
 
     def _mark(self, table: Table | SparseTable, weight: Tensor | None) -> None:
         """Keep some of the rows that were fitted, and of those that were marked before."""
@@ -313,6 +374,22 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "impute"
         tags.input_tags.sparse = self._takes_sparse()
         return tags
+
+
+class Laddered:
+    """For a `TableEstimator` that predicts the mean of ladders: of dense rows, through its `FittedModel`."""
+
+    def table_outputs(self, table: Table | SparseTable) -> Tensor:
+        """Outputs of the model at rows that were read. Shape (n, m)."""
+        if isinstance(table, SparseTable):
+            return super().table_outputs(table)  # type: ignore[misc]
+        model: FittedModel = self.model_  # type: ignore[attr-defined]
+        model.warn_of(table)
+        return model.table_outputs(table)[0]
+
+    def _wide(self) -> LadderPolynomial | None:
+        wide: LadderPolynomial = self.polynomial_  # type: ignore[attr-defined]
+        return wide.to("cpu", torch.float64).map(Tensor.detach)
 
 
 def finite(outputs: Tensor) -> Tensor:
@@ -350,6 +427,10 @@ class NumberPrediction(RegressorMixin):  # type: ignore[misc]
         """
         y = self._outputs(X)
         return self.target_.shaped(y.clamp(*self.target_.guard_range) if self.guard else y)
+
+    def _answer(self) -> Answer:
+        target = self.target_
+        return Numbers(guard_of(target, bool(self.guard)), target.flat, span_of(target))
 
     def _read_target(self, y: Any) -> Array:
         return read_numbers(self, y)
@@ -393,34 +474,11 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
             scores = torch.cat([torch.zeros_like(scores), scores], 1)
         return scores.softmax(1)
 
+    def _answer(self) -> Answer:
+        return Classes(tuple(self.target_.labels.tolist()), "softmax")
+
     def _read_target(self, y: Any) -> Array:
         return read_labels(y)
 
     def _learn_target(self, values: Array, weight: Tensor | None) -> ClassTarget:
         return ClassTarget.learn(values, type(self).__name__)
-
-
-def evaluate(model: Callable[[Tensor], Tensor], z: Tensor, numbers: int | None = None) -> Tensor:
-    """A model at many rows, a chunk at a time. Shape (*batch_shape, n, m).
-
-    Args:
-        model: a ladder, or anything else if ``numbers`` is given.
-        z: dense or CSR. Shape (n, d).
-        numbers: that the model holds for each row; those of a ladder's states by default.
-    """
-    if numbers is None:
-        assert isinstance(model, LadderPolynomial)
-        if model.W and not is_sparse(z):
-            return evaluate_dense(model, model.check_rows(z))
-        numbers = sum(model.hidden) * math.prod(model.batch_shape)
-    return torch.cat([model(part) for part in row_parts(z, max(1, PREDICT_NUMBERS // max(1, numbers)))], -2)
-
-
-def evaluate_dense(model: LadderPolynomial, z: Tensor) -> Tensor:
-    """Ladders at dense rows, laid out for the processor's cache. Shape (*batch_shape, n, m)."""
-    shape = model.batch_shape
-    flat = model.map(lambda t: t.reshape(-1, *t.shape[len(shape) :]))
-    # Many members take turns, so that those of one turn stay in the cache with their rows.
-    turns = [Layout.of(flat[i : i + MEMBERS]).members(z) for i in range(0, len(flat), MEMBERS)]
-    outputs = torch.cat(turns)
-    return outputs.reshape(*shape, *outputs.shape[1:])

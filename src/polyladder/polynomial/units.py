@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from weakref import finalize
 
 import torch
 from torch import Tensor
@@ -135,14 +134,11 @@ class MeanOfParts:
         return total / len(self.parts)
 
 
-KNOWN: dict[int, MeanOfParts] = {}
-"""Parts of ladders that are still in use, by their identity: finding them takes longer than one prediction."""
+def parts_of(members: LadderPolynomial) -> tuple[UnitSum | LadderPolynomial, ...]:
+    """The members of a batch (B,) of ladders with at least one layer, each as a sum of units where it is one."""
+    return tuple(unit_sum(each) or trim(each) for each in members)
 
 
 def mean_of(members: LadderPolynomial) -> MeanOfParts:
-    """The parts of a batch (B,) of ladders with at least one layer; found once for the same ladders."""
-    key = id(members)
-    if key not in KNOWN:
-        KNOWN[key] = MeanOfParts(tuple(unit_sum(each) or trim(each) for each in members))
-        finalize(members, KNOWN.pop, key, None)
-    return KNOWN[key]
+    """The mean of a batch (B,) of ladders with at least one layer."""
+    return MeanOfParts(parts_of(members))

@@ -24,6 +24,7 @@ from polyladder.tables.header_lines import PREVIEW, second_line
 from polyladder.tables.json_rows import is_json, json_table
 from polyladder.tables.sheet_rows import sheet_table
 from polyladder.tables.spaced_text import row_names, spaced_blocks
+from polyladder.tables.table import frame_columns, is_frame
 from polyladder.tables.text_rows import LONGEST_ROW, Layout, Rows, find_rows
 from polyladder.tables.workbook import open_workbook
 
@@ -358,3 +359,16 @@ def parse(text: bytes, names: Sequence[str], separator: str, is_row: NDArray[np.
     assert len(frame) == len(is_row)
     frame.columns = list(names)
     return frame if is_row.all() else frame.filter(is_row)
+
+
+def frame_file(frame: Any) -> TableFile:
+    """A data frame as an open table."""
+    import polars as pl
+
+    if not isinstance(frame, pl.DataFrame):
+        if not is_frame(frame):
+            raise TypeError(f"table must be a path or a data frame; got {type(frame).__name__}.")
+        columns = {name: column.tolist() for name, column in frame_columns(frame)}
+        frame = pl.DataFrame(columns, strict=False)
+    # What a file leaves empty is NaN in a frame of numbers.
+    return TableFile("the table", tuple(frame.columns), iter([frame.fill_nan(None)]), "thousands", [])

@@ -15,9 +15,10 @@ from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordabl
 from polyladder.estimators.parameters import check_choice, check_number, refuse
 from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.table_estimator import NumberPrediction, evaluate
+from polyladder.estimators.table_estimator import NumberPrediction
 from polyladder.estimators.targets import NumberTarget
 from polyladder.models.factorization_machine import FactorizationMachine
+from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.rivals.fit import JOINT_LIMIT
 
@@ -49,6 +50,12 @@ class MachineEstimator(EnsembleEstimator):
 
     def _evaluate(self, z: Tensor) -> Tensor:
         return evaluate(self.machine_, z, 2 * self.machine_.rank * self.machine_.out_features)
+
+    def _learned(self) -> object:
+        return self.machine_
+
+    def _ladders(self) -> LadderPolynomial:
+        return self.polynomial_.map(lambda t: t.unsqueeze(0))
 
     def _takes_sparse(self) -> bool:
         return bool(self.solver != "alternating")

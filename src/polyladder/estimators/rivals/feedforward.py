@@ -13,10 +13,11 @@ from polyladder.estimators.batch.plans import Plan, Usual
 from polyladder.estimators.ensemble import EnsembleEstimator
 from polyladder.estimators.parameters import check_choice, check_number, refuse
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, evaluate
+from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction
 from polyladder.estimators.targets import NumberTarget
 from polyladder.models.batched import stack
 from polyladder.models.feedforward import Feedforward
+from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 
 

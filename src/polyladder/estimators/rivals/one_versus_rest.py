@@ -10,6 +10,7 @@ from torch import Tensor
 from polyladder.estimators.parameters import check_choice
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import ClassPrediction
+from polyladder.fitted.answers import Answer, Classes
 from polyladder.models.batched import BatchedModule
 
 
@@ -31,6 +32,10 @@ class OneVersusRest(ClassPrediction):
             shared[key] = [rows.one_class(c) for c in range(rows.outputs)]
         found: list[Rows] = shared[key]
         return found
+
+    def _answer(self) -> Answer:
+        apart = self.multiclass != "softmax" and self.target_.outputs > 1
+        return Classes(tuple(self.target_.labels.tolist()), "one-versus-rest" if apart else "softmax")
 
     def _probabilities(self, scores: Tensor) -> Tensor:
         """One versus rest: the probabilities of the separate models, divided by their sum."""

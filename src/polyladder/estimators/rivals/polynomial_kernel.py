@@ -14,8 +14,9 @@ from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordabl
 from polyladder.estimators.parameters import check_choice, check_number
 from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.table_estimator import NumberPrediction
+from polyladder.estimators.table_estimator import Laddered, NumberPrediction
 from polyladder.models.polynomial_kernel import PolynomialKernel
+from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import block_diagonal
 from polyladder.training.rivals.fit import JOINT_LIMIT
 
@@ -24,7 +25,7 @@ DIRECTION_FACTORS = 32
 through a fit, so that a quadratic form needs more units than its rank, while high powers overfit before that."""
 
 
-class KernelEstimator(EnsembleEstimator):
+class KernelEstimator(Laddered, EnsembleEstimator):
     """What regression and classification by polynomial kernels share."""
 
     def _check_parameters(self) -> None:
@@ -47,6 +48,9 @@ class KernelEstimator(EnsembleEstimator):
             self.kernel_.weights, self.kernel_.intercept, self.kernel_.directions, self.kernel_.degree
         )
         self.polynomial_ = self.target_.in_units(ladder)
+
+    def _ladders(self) -> LadderPolynomial:
+        return self.polynomial_.map(lambda t: t.unsqueeze(0))
 
     def _takes_sparse(self) -> bool:
         return bool(self.solver != "alternating")

@@ -22,10 +22,11 @@ from polyladder.estimators.selection.kernel_blocks import MARGIN
 from polyladder.estimators.selection.select import Chosen, finished, make_problem
 from polyladder.estimators.selection.trials import CHUNK, Trial, share_scores
 from polyladder.estimators.support import MOST_ROWS
-from polyladder.estimators.table_estimator import coded_rows, evaluate
+from polyladder.estimators.table_estimator import coded_rows
 from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.estimators.training_cost import Training, Wanted, training_for
 from polyladder.models.batched import stack as stack_models
+from polyladder.polynomial.evaluate import evaluate
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.logistic import fit_classes

@@ -1,0 +1,176 @@
+"""What an estimator learned of a dense table, as the columns and steps of a `FittedModel`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from polyladder.estimators.targets import NumberTarget
+from polyladder.fitted.answers import Guard
+from polyladder.fitted.column import Column, described
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step, YeoJohnson
+from polyladder.fitted.steps.quantile import quantile_step
+from polyladder.tables.columns import ColumnKind, column_kind
+from polyladder.tables.dates import DAYS
+from polyladder.tables.features import Features
+
+Note = Mapping[str, Any]
+
+
+def guard_of(target: NumberTarget, guarded: bool) -> Guard | None:
+    """The range that predictions are held to, if they are."""
+    if not guarded:
+        return None
+    low, high = target.guard_range
+    return tuple(low.tolist()), tuple(high.tolist())
+
+
+def span_of(target: NumberTarget) -> Guard:
+    """The range of the training targets."""
+    return tuple(target.low.tolist()), tuple(target.high.tolist())
+
+
+def table_model(features: Features, notes: Sequence[Note]) -> tuple[tuple[Column, ...], tuple[Feature, ...]]:
+    """The columns of the table that features were fitted to, and the inputs that they make of it.
+
+    Args:
+        features: fitted.
+        notes: what a card says of each column, in their order, or nothing.
+    """
+    if len(notes) != len(features.names_in_):
+        notes = [{}] * len(features.names_in_)
+    cells = [cells_of(features, i, note) for i, note in enumerate(notes)]
+    steps = feature_steps(features, cells)
+    inputs: dict[int, list[int]] = {}
+    for k, feature in enumerate(steps):
+        inputs.setdefault(feature.column, []).append(k)
+    numbers = {i: number for number, i in enumerate(numeric_positions(features))}
+    columns = []
+    for i, (note, kind) in enumerate(zip(notes, cells, strict=True)):
+        own = Column(
+            features.names_in_[i],
+            "category" if i in features.categorical_ else "number",
+            cells=kind,
+            written=note.get("written"),
+            inputs=tuple(inputs.get(i, ())),
+        )
+        found = number_column(features, own, numbers[i], steps) if i in numbers else text_column(features, own, i)
+        columns.append(replace(described(found, note), binary=is_binary(described(found, note), steps)))
+    return tuple(columns), steps
+
+
+def feature_steps(features: Features, cells: Sequence[ColumnKind]) -> tuple[Feature, ...]:
+    """The inputs of the ladders, in the order in which `Features` makes them."""
+    numeric = numeric_positions(features)
+    mains = {int(i): main_steps(features, numeric.index(int(i)), at) for at, i in enumerate(features.kept_)}
+    found = [Feature(i, steps) for i, steps in mains.items()]
+    found += [Feature(numeric[int(k)], (IsMissing(),)) for k in features.flagged_]
+    if features.encoder_ is not None:
+        for i, known in zip(features.encoded_, features.encoder_.categories_, strict=True):
+            found += [Feature(i, (IsCategory(category),)) for category in known.tolist()]
+    ramps = features.ramps_
+    if ramps is not None:
+        owner = features.kept_[ramps.column].tolist()
+        for i, low, high, mean, scale in zip(owner, ramps.low, ramps.high, ramps.mean, ramps.scale, strict=True):
+            bent = (Ramp(float(low), float(high)), Affine(float(mean), float(scale)))
+            found.append(Feature(i, (*mains[i], *bent)))
+    blanks = {i: kind.missing for i, kind in enumerate(cells) if kind.missing is not None}
+    return tuple(Feature(f.column, (Blank(blanks[f.column]), *f.steps)) if f.column in blanks else f for f in found)
+
+
+def main_steps(features: Features, number: int, at: int) -> tuple[Step, ...]:
+    """What `Features` does to a number: fill, hold to a range, shape, scale.
+
+    Args:
+        features: fitted.
+        number: counts among the columns of numbers.
+        at: counts among those of them that vary.
+    """
+    steps: list[Step] = []
+    if features.imputer_ is not None:
+        steps.append(Fill(float(features.imputer_.statistics_[number])))
+    if features.clip:
+        steps.append(Clip(float(features.low_[number]), float(features.high_[number])))
+    if features.shaper_ is not None and features.kind == "quantile":
+        knots = features.shaper_.quantiles_[:, at].tolist()
+        steps.append(quantile_step(knots, features.shaper_.references_.tolist()))
+    elif features.shaper_ is not None:
+        steps.append(YeoJohnson(float(features.shaper_.lambdas_[at])))
+    return (*steps, Affine(float(features.scaler_.mean_[at]), float(features.scaler_.scale_[at])))
+
+
+def numeric_positions(features: Features) -> list[int]:
+    """Positions in the table of the columns of numbers, the constant ones included."""
+    return [i for i in range(len(features.names_in_)) if i not in features.categorical_]
+
+
+def cells_of(features: Features, position: int, note: Note) -> ColumnKind:
+    """What the cells of a column hold and how they are written."""
+    name = features.names_in_[position]
+    if "written" in note:
+        kind = column_kind(name, note["written"])
+    elif position in features.categorical_:
+        kind = ColumnKind(name, "category")
+    elif position in features.dates_:
+        kind = ColumnKind(name, "date")
+    elif note.get("unit") == DAYS:
+        kind = ColumnKind(name, "date", note.get("date_format"))
+    else:
+        kind = ColumnKind(name, "number")
+    least, median, most = (note.get(end) for end in ("minimum", "median", "maximum"))
+    return kind if least is None or median is None or most is None else replace(kind, span=(least, median, most))
+
+
+def number_column(features: Features, column: Column, number: int, steps: Sequence[Feature]) -> Column:
+    """A column of numbers with what training saw of it; ``number`` counts among the columns of numbers."""
+    flag = next((k for k in column.inputs if isinstance(steps[k].steps[-1], IsMissing)), None)
+    least, greatest = features.training_range()
+    if not features.high_[number] > features.low_[number]:
+        value = float(features.low_[number])
+        return replace(column, low=value, high=value, fill=value, typical=value, flag=flag)
+    main = column.inputs[0]
+    held = float(features.low_[number]), float(features.high_[number])
+    low, high = float(least[number]), float(greatest[number])
+    return replace(
+        column,
+        low=low,
+        high=high,
+        held=held if features.clip else None,
+        fill=None if features.imputer_ is None else float(features.imputer_.statistics_[number]),
+        # The number that becomes the mean, where no card knows the median.
+        typical=min(max(float(through(steps[main].steps[:-1], np.float64(features.scaler_.mean_[main]))), low), high),
+        whole=features.integral_ is not None and bool(features.integral_[number]),
+        main=main,
+        flag=flag,
+    )
+
+
+def through(steps: Sequence[Step], y: Any) -> Any:
+    """Values back through steps to where they come from."""
+    for step in reversed(steps):
+        y = step.inverse(y)
+    return y
+
+
+def text_column(features: Features, column: Column, position: int) -> Column:
+    """A column of texts with the categories that training saw; without inputs it had one text alone."""
+    if not column.inputs:
+        return column
+    assert features.encoder_ is not None
+    known = tuple(features.encoder_.categories_[features.encoded_.index(position)].tolist())
+    return replace(column, categories=known, typical=known[0])
+
+
+def is_binary(column: Column, steps: Sequence[Feature]) -> bool:
+    """Whether training saw 0 and 1, and nothing else as far as is known."""
+    if column.main is None or not np.allclose([column.low, column.high], [0.0, 1.0], rtol=0.0):
+        return False
+    ends = np.array([0.0, 1.0])
+    for step in steps[column.main].steps:
+        ends = step.apply(ends)
+    # Of all columns with these ends and this mean, that of nothing else has the largest variance, which is 1 here.
+    return not any(column.counts[1:-1]) and bool(-ends[0] * ends[1] <= 1 + 1e-6)

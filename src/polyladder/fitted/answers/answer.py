@@ -1,0 +1,42 @@
+"""What every answer is: the way from the outputs of ladders to what was asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Array = np.ndarray[Any, Any]
+Guard = tuple[tuple[float, ...], tuple[float, ...]]
+"""Lowest and highest value of each output."""
+
+
+class Answer:
+    """Subclasses are frozen dataclasses.
+
+    Outputs have shape (members, n, m), in the target's units.
+    """
+
+    by_member = False
+    """Whether it reads the outputs of every ladder; else their mean, of shape (1, n, m), is enough."""
+
+    def predict(self, outputs: Tensor) -> Array:
+        """Numbers (n,) or (n, m), or labels (n,)."""
+        raise NotImplementedError
+
+    def label(self, name: str, output: int) -> str:
+        """What an output of the ladders is, where ``name`` is what is predicted."""
+        raise NotImplementedError
+
+
+def held(values: Tensor, guard: Guard | None) -> Tensor:
+    """Values (..., m) within the guard's range."""
+    return values if guard is None else values.clamp(*guard_range(guard))
+
+
+def guard_range(guard: Guard) -> tuple[Tensor, Tensor]:
+    """The ends of a guard. Shapes (m,)."""
+    low, high = (torch.tensor(side, dtype=torch.float64) for side in guard)
+    return low, high

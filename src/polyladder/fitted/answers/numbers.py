@@ -1,0 +1,37 @@
+"""The answer of a regression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from polyladder.fitted.answers.answer import Answer, Array, Guard, held
+
+
+@dataclass(frozen=True)
+class Numbers(Answer):
+    """The mean over the ladders, held to the guard's range where there is one.
+
+    Attributes:
+        guard: lowest and highest value of each output, or None.
+        flat: whether the target was one column without a second dimension, so that predictions are.
+        span: least and greatest value of each output in training, where they are known.
+    """
+
+    guard: Guard | None
+    flat: bool = False
+    span: Guard | None = None
+
+    def predict(self, outputs: Tensor) -> Array:
+        """Numbers (n,) or (n, m)."""
+        return self.shaped(held(outputs.mean(0), self.guard))
+
+    def shaped(self, values: Tensor) -> Array:
+        """Numbers (..., m) in the shape of the target that was given."""
+        return np.asarray((values[..., 0] if self.flat else values).numpy())
+
+    def label(self, name: str, output: int) -> str:
+        """The name of what is predicted."""
+        return name

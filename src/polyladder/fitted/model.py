@@ -1,0 +1,269 @@
+"""`FittedModel`: all that there is to know of a fitted model, whatever estimator made it.
+
+    table -> columns -> steps -> inputs z -> ladders -> outputs -> answer
+
+Predictions, explanations, certificates, exports, pages and files read this value, and nothing else.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyladder.fitted.answers import Answer, Classes, Draws, Numbers, Probit
+from polyladder.fitted.column import Column
+from polyladder.fitted.plan import Feature, Plan, plan_of
+from polyladder.fitted.rows import read
+from polyladder.polynomial.evaluate import evaluate
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.layout import Layout
+from polyladder.polynomial.names import input_names
+from polyladder.polynomial.units import MeanOfParts, parts_of
+from polyladder.polynomial.widen import widen
+from polyladder.predictive.mixture import StudentMixture
+from polyladder.tables.landmarks import Landmarks
+from polyladder.tables.table import Table
+from polyladder.training.threads import FEW_ROWS, torch_limited
+
+Array = np.ndarray[Any, Any]
+
+CHUNK_NUMBERS = 2**20
+"""Numbers of inputs worked on at a time: 8 MiB, to stay in the last cache until they are used."""
+
+MEAN_DRAWS = 50
+"""Draws of a posterior, evenly spread over all of them, whose mean ``polynomial`` is."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedModel:
+    """A fitted model.
+
+    Attributes:
+        columns: of its table, those that it ignores included.
+        steps: for each of the d inputs of the ladders its column, and the steps that a value takes from there.
+        ladders: whose mean, or whose answers together, it predicts. Batch shape (members,), float64, target's units.
+        answer: what is done with their outputs.
+        card: what is known of its making; empty where nothing is.
+        target: what is predicted.
+        outputs: names of several targets; empty where they have none.
+        kind: of estimator that made it.
+        mean: of the inputs over the training rows; None in files of 0.1. Shape (d,).
+        landmarks: a few training rows that searches start from, where some are kept.
+        named: whether its columns have names of their own, rather than places.
+        polynomial: the mean of the ladders as one wide ladder.
+    """
+
+    columns: tuple[Column, ...]
+    steps: tuple[Feature, ...]
+    ladders: LadderPolynomial
+    answer: Answer
+    card: Mapping[str, Any] = field(default_factory=dict)
+    target: str = "prediction"
+    outputs: tuple[str, ...] = ()
+    kind: str = "LadderPolynomial"
+    mean: Array | None = None
+    landmarks: Landmarks | None = None
+    named: bool = True
+    wide: LadderPolynomial | None = None
+
+    def __repr__(self) -> str:
+        return f"FittedModel({self.kind} of {self.target}: {len(self.columns)} columns, {self.ladders!r})"
+
+    @cached_property
+    def plan(self) -> Plan:
+        """How the inputs are worked out."""
+        return plan_of(self.columns, self.steps)
+
+    @cached_property
+    def evaluate_mean(self) -> Callable[[Tensor], Tensor]:
+        """The mean output of the ladders at inputs (n, d), in the way that is fastest for them. Shape (n, m)."""
+        if not self.ladders.W:
+            return lambda z: self.ladders(z).mean(0)
+        parts = parts_of(self.ladders)
+        if any(not isinstance(part, LadderPolynomial) for part in parts):
+            return MeanOfParts(parts)
+        # The members side by side: as one wide ladder their weights are mostly zeros.
+        return Layout.of(self.ladders).mean
+
+    @cached_property
+    def polynomial(self) -> LadderPolynomial:
+        """The mean of the ladders as one wide ladder; of a posterior's many draws, of 50 of them."""
+        if self.wide is not None:
+            return self.wide
+        count = len(self.ladders)
+        some = torch.linspace(0, count - 1, min(MEAN_DRAWS, count)).long() if self.answer.by_member else slice(None)
+        return widen(self.ladders[some])
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """What each output of the ladders is."""
+        m = self.ladders.out_features
+        names = self.outputs if len(self.outputs) == m else [f"{self.target} {i + 1}" for i in range(m)]
+        named = [self.target] if m == 1 else names
+        return tuple(self.answer.label(named[k] if len(named) > k else self.target, k) for k in range(m))
+
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """What the numbers are that an export gives for a row: values (then standard deviations), or probabilities."""
+        if isinstance(self.answer, Numbers | Draws):
+            m = self.ladders.out_features
+            values = tuple("prediction" if m == 1 else f"prediction_{i + 1}" for i in range(m))
+            return values if isinstance(self.answer, Numbers) else values + tuple(f"{v}_std" for v in values)
+        assert isinstance(self.answer, Classes | Probit)
+        return tuple(f"probability_{label}" for label in self.answer.labels)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """What each input of the ladders is."""
+        found, seen = [], dict.fromkeys(range(len(self.columns)), 0)
+        for k, feature in enumerate(self.steps):
+            column = self.columns[feature.column]
+            if column.kind == "category":
+                category = column.categories[column.inputs.index(k)]
+                found.append(f"{column.name} = {'missing' if category is None else category}")
+            elif k == column.flag:
+                found.append(f"{column.name} is missing")
+            elif k == column.main:
+                found.append(column.name)
+            else:
+                seen[feature.column] += 1
+                found.append(f"{column.name}, ramp {seen[feature.column]}")
+        return tuple(found)
+
+    def read(self, rows: Any) -> Table:
+        """Rows taken apart: an array, a data frame, or rows that were taken apart before. Shape (n, columns)."""
+        return read(self.columns, rows, self.named)
+
+    def inputs(self, rows: Any) -> Tensor:
+        """The inputs of the ladders. Shape (n, d), float64."""
+        table = self.read(rows)
+        self.warn_of(table)
+        return torch.from_numpy(np.ascontiguousarray(self.table_inputs(table)))
+
+    def table_inputs(self, table: Table) -> Array:
+        """The same of rows that were taken apart, without a word, in memory with rows last. Shape (n, d)."""
+        place = {position: k for k, position in enumerate(table.positions)}
+        return self.plan(table.numbers[:, [place[i] for i in self.plan.numeric]], table.categories)
+
+    def table_outputs(self, table: Table) -> Tensor:
+        """Outputs of rows: of every ladder (members, n, m) if the answer asks for that, else their mean (1, n, m)."""
+        size = max(1, CHUNK_NUMBERS // max(1, len(self.steps)))
+        found = []
+        with torch_limited(1 if len(table) <= FEW_ROWS else None):
+            for start in range(0, len(table), size):
+                part = table if size >= len(table) else table.take(np.arange(start, min(start + size, len(table))))
+                z = torch.from_numpy(self.table_inputs(part))
+                found.append(evaluate(self.ladders, z) if self.answer.by_member else self.evaluate_mean(z)[None])
+        return torch.cat(found, 1)
+
+    def predict(self, rows: Any) -> Array:
+        """What is predicted for rows: numbers (n,) or (n, m), or labels (n,)."""
+        if isinstance(self.answer, Draws):
+            return self.answer.shaped(self.distribution(rows).median())
+        return self.answer.predict(self.said(rows))
+
+    def predict_proba(self, rows: Any) -> Array:
+        """The probability of each class. Shape (n, classes)."""
+        if not isinstance(self.answer, Classes | Probit):
+            raise TypeError(f"The model must predict classes to have probabilities; it predicts {self.target}.")
+        return np.asarray(self.answer.probabilities(self.said(rows)).numpy())
+
+    def distribution(self, rows: Any) -> StudentMixture:
+        """The distribution of a new observation at each row, of a posterior over regressions."""
+        if not isinstance(self.answer, Draws):
+            raise TypeError(f"The model must be a posterior of numbers to have a distribution; it is a {self.kind}.")
+        table = self.read(rows)
+        outputs = self.said(table)
+        return self.answer.distribution(outputs, torch.from_numpy(self.table_inputs(table)))
+
+    def said(self, rows: Any) -> Tensor:
+        """The outputs of rows, with a warning where the rows are strange; refused where they are no numbers."""
+        table = self.read(rows)
+        self.warn_of(table)
+        return finite(self.table_outputs(table))
+
+    def warn_of(self, table: Table) -> None:
+        """Say which numbers are missing that never were in training, and which categories training did not see."""
+        gone = np.isnan(table.numbers).any(0)
+        lacking = [
+            repr(self.columns[i].name)
+            for k, i in enumerate(table.positions)
+            if gone[k] and self.columns[i].flag is None and self.columns[i].main is not None
+        ]
+        if lacking:
+            say(
+                f"Numbers are missing in {', '.join(lacking[:5])}{' ...' if len(lacking) > 5 else ''}, where training "
+                "had all: each counts as the column's median."
+            )
+        for i, texts in table.categories.items():
+            column = self.columns[i]
+            unseen = sorted("missing" if v is None else v for v in set(texts) - set(column.categories))
+            if unseen and column.inputs:
+                say(
+                    f"Column {column.name!r} holds categories that training did not see and that count as none: "
+                    f"{', '.join(unseen[:5])}{' ...' if len(unseen) > 5 else ''}."
+                )
+
+
+def say(sentence: str) -> None:
+    """Warn of rows that are about to be predicted."""
+    warnings.warn(sentence, UserWarning, stacklevel=4)
+
+
+def finite(outputs: Tensor) -> Tensor:
+    """The outputs (members, n, m) themselves, refused where they are no numbers."""
+    wrong = ~outputs.isfinite().all(-1).all(0)
+    if bool(wrong.any()):
+        raise ValueError(
+            f"Row {int(wrong.nonzero()[0]) + 1} of X must lie nearer to the training range; its prediction is no "
+            "finite number. Use clip=True."
+        )
+    return outputs
+
+
+@runtime_checkable
+class HasModel(Protocol):
+    """Anything fitted."""
+
+    @property
+    def model_(self) -> FittedModel:
+        """What was fitted."""
+
+
+def fitted_model(model: FittedModel | LadderPolynomial | HasModel, names: Sequence[str] | None = None) -> FittedModel:
+    """The fitted model of whatever has one: an estimator, a grid search, a ladder by itself.
+
+    Args:
+        model: a `LadderPolynomial` must be a single one.
+        names: of a ladder's inputs; x0, x1, ... if not given.
+    """
+    if isinstance(model, FittedModel):
+        return model
+    if isinstance(model, LadderPolynomial):
+        return ladder_model(model, names)
+    if isinstance(model, HasModel):
+        return model.model_
+    raise TypeError(
+        f"model must be a ladder or a fitted estimator with one behind it; got {type(model).__name__}. "
+        "Use LPNNRegressor or LPNNClassifier."
+    )
+
+
+def ladder_model(polynomial: LadderPolynomial, names: Sequence[str] | None = None) -> FittedModel:
+    """A single ladder without any steps before it as a model: rows in, outputs out."""
+    if polynomial.batch_shape:
+        raise ValueError(
+            f"polynomial must be a single one; got batch_shape {tuple(polynomial.batch_shape)}. Take one with p[i]."
+        )
+    single = polynomial.map(lambda t: t.detach().to("cpu", torch.float64).unsqueeze(0))
+    columns = tuple(
+        Column(name, "number", inputs=(i,), main=i) for i, name in enumerate(input_names(names, polynomial.in_features))
+    )
+    return FittedModel(columns, tuple(Feature(i, ()) for i in range(len(columns))), single, Numbers(None))

@@ -1,0 +1,29 @@
+"""A number is shifted and scaled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyladder.fitted.steps.step import Array, Step
+
+
+@dataclass(frozen=True)
+class Affine(Step):
+    """(x - shift) / scale."""
+
+    shift: float
+    scale: float
+
+    def apply(self, x: Array) -> Array:
+        """The values at x."""
+        return (x - self.shift) / self.scale
+
+    def inverse(self, y: Array) -> Array:
+        """Y scale + shift."""
+        return y * self.scale + self.shift
+
+    def slope(self, x: Array) -> Array:
+        """One over the scale."""
+        return np.ones_like(x) / self.scale

@@ -1,0 +1,33 @@
+"""A number as its way through one part of a range."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyladder.fitted.steps.step import Array, Step
+
+
+@dataclass(frozen=True)
+class Ramp(Step):
+    """clip((x - low) / (high - low), 0, 1): 0 before a piece of the range, rising inside of it, 1 behind it."""
+
+    low: float
+    high: float
+
+    def apply(self, x: Array) -> Array:
+        """The values at x."""
+        return np.clip((x - self.low) / (self.high - self.low), 0.0, 1.0)
+
+    def inverse(self, y: Array) -> Array:
+        """Between the ends of the piece."""
+        return self.low + np.clip(y, 0.0, 1.0) * (self.high - self.low)
+
+    def slope(self, x: Array) -> Array:
+        """Nothing but inside of the piece."""
+        return np.where((self.low < x) & (x < self.high), 1.0 / (self.high - self.low), 0.0)
+
+    def breaks(self, low: float, high: float) -> list[float]:
+        """The ends of the piece."""
+        return [end for end in (self.low, self.high) if low < end < high]

@@ -1,0 +1,46 @@
+"""What every step is: a function from the numbers of one column to other numbers, with all that readers ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+Span = tuple[float, float]
+
+
+class Step:
+    """A rising function of one number, unless a subclass says otherwise. Subclasses are frozen dataclasses of numbers.
+
+    ``apply`` takes arrays of any shape. The numbers of a step may themselves be arrays that go with those (`together`).
+    """
+
+    def apply(self, x: Array) -> Array:
+        """The values at x; what is missing is NaN."""
+        raise NotImplementedError
+
+    def inverse(self, y: Array) -> Array:
+        """The x of each value, where a value has one: the nearest end otherwise."""
+        raise NotImplementedError
+
+    def slope(self, x: Array) -> Array:
+        """The derivative at x. Where there is a knot, either side's."""
+        raise NotImplementedError
+
+    def span(self, low: float, high: float) -> Span:
+        """The least and greatest value while x lies in [low, high], which may be infinite."""
+        ends = self.apply(np.array([low, high], dtype=np.float64))
+        return float(ends[0]), float(ends[1])
+
+    def breaks(self, low: float, high: float) -> list[float]:
+        """Where in (low, high) it is not smooth."""
+        return []
+
+    @classmethod
+    def together(cls, steps: Sequence[Self]) -> Callable[[Array], Array]:
+        """Steps of this kind, each for one of several columns that are given with rows last. Shape (columns, n)."""
+        numbers = ([vars(step)[field.name] for step in steps] for field in fields(cls))  # type: ignore[arg-type]
+        return cls(*(np.array(column)[:, None] for column in numbers)).apply
