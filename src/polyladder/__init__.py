@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.bayesian import BayesianLPNNRegressor as BayesianLPNNRegressor
     from polyladder.estimators.ladder import LPNNClassifier as LPNNClassifier
     from polyladder.estimators.ladder import LPNNRegressor as LPNNRegressor
+    from polyladder.estimators.onnx_pipeline import register_onnx_converters as register_onnx_converters
     from polyladder.estimators.rivals.factorization_machine import (
         FactorizationMachineClassifier as FactorizationMachineClassifier,
     )
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from polyladder.export.formula import formula as formula
     from polyladder.export.formula import to_sympy as to_sympy
     from polyladder.export.onnx_model import to_onnx as to_onnx
-    from polyladder.export.onnx_pipeline import register_onnx_converters as register_onnx_converters
     from polyladder.export.source import to_source as to_source
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
@@ -157,7 +157,7 @@ _HOME = {
     "plot_trace": "report.display",
     "product_activation": "polynomial.ladder",
     "random_start": "training.solves.alternating",
-    "register_onnx_converters": "export.onnx_pipeline",
+    "register_onnx_converters": "estimators.onnx_pipeline",
     "robustness_curve": "robustness.curve",
     "sample_gibbs": "training.bayes.gibbs",
     "sample_partitions": "training.partitions.gibbs",

@@ -15,11 +15,11 @@ from polyladder.automatic.card import half_width, make_card
 from polyladder.estimators.restored import check_restored
 from polyladder.estimators.restored_records import CARD, unfit_entry, unfit_record
 from polyladder.explain.explanation import explain
-from polyladder.explain.fitted import read_model
 from polyladder.explain.quality import qualities
 from polyladder.report.payload import card_json, order_path
 from polyladder.tables.columns import ColumnKind
 from polyladder.training.solves.growth import Growth
+from tests.fitted.reading import read_model
 
 WRONG = (None, True, -1, 10**18, 0.5, "", "zzz", [], ["a"], {}, [1, 2, 3], {"a": 1}, float("nan"))
 

@@ -10,8 +10,8 @@ import pytest
 
 from polyladder import LPNNRegressor, load
 from polyladder.explain.baseline import MEAN, MIDDLE, training_mean
-from polyladder.explain.fitted import read_model
 from polyladder.tables.features import Features
+from tests.fitted.reading import read_model
 from tests.report import models
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

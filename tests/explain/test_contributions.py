@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from polyladder.explain.contributions import contributions
-from polyladder.explain.fitted import read_model
+from tests.fitted.reading import read_model
 from tests.report import models
 
 KINDS = ("standard", "quantile", "piecewise", "mixed", "two outputs", "two classes", "three classes", "posterior")
@@ -37,8 +37,8 @@ def test_they_are_the_slopes_along_the_way_times_the_way() -> None:
         (f(points + step * e) - f(points - step * e)).mean().item() / (2 * step) for e in torch.eye(len(a)).double()
     ]
     by_input = np.array(slopes) * (b - a).numpy()
-    used = [c for c in model.columns if c.kind != "constant"]
-    expected = [by_input[c.inputs].sum() for c in used]
+    used = [c for c in model.columns if c.role != "constant"]
+    expected = [by_input[list(c.inputs)].sum() for c in used]
     np.testing.assert_allclose(parts.values[0, :, 0], expected, atol=1e-6)
     assert parts.baseline == "the row given"
 

@@ -6,8 +6,8 @@ import pytest
 
 from polyladder import LPNNRegressor
 from polyladder.explain.curve import column_pieces, curve
-from polyladder.explain.fitted import read_model
 from tests.cli.tables import small_table
+from tests.fitted.reading import read_model
 
 
 @pytest.mark.parametrize("features", ["yeo-johnson", "quantile"])

@@ -10,11 +10,12 @@ from sklearn.metrics import confusion_matrix, r2_score
 from polyladder import BayesianLPNNRegressor, LPNNClassifier, LPNNRegressor
 from polyladder.automatic.card import make_card
 from polyladder.explain import quality as quality_module
-from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.quality import Quality, as_target, bands, calibration, curve_json, qualities
+from polyladder.fitted.model import FittedModel
 from polyladder.predictive.calibration import class_reliability
 from tests.explain.test_explanation import TINY, rows
-from tests.explain.test_fitted import CHAIN
+from tests.fitted.reading import read_model
+from tests.fitted.test_model import CHAIN
 
 
 def regression(**card: Any) -> tuple[FittedModel, Any, Any]:
@@ -34,7 +35,7 @@ def classification(classes: int = 3) -> tuple[FittedModel, Any, Any]:
 def test_scores_of_numbers_are_scikit_learns() -> None:
     model, X, y = regression()
     (found,) = qualities(model, X, y)
-    page, predicted = found.json(), model.estimator.predict(X)
+    page, predicted = found.json(), model.predict(X)
     assert (page["label"], page["rows"]) == ("the rows given", 40)
     assert page["rmse"][0] == pytest.approx(math.sqrt(np.mean((y - predicted) ** 2)))
     assert page["r2"][0] == pytest.approx(r2_score(y, predicted))
@@ -46,10 +47,10 @@ def test_scores_of_numbers_are_scikit_learns() -> None:
 def test_classes_have_a_confusion_table() -> None:
     model, X, labels = classification()
     (found,) = qualities(model, X, labels)
-    page, predicted = found.json(), model.estimator.predict(X)
+    page, predicted = found.json(), model.predict(X)
     assert page["confusion"] == confusion_matrix(labels, predicted).tolist()
     assert page["error"] == pytest.approx(np.mean(labels != predicted))
-    np.testing.assert_array_equal(found.probability, model.estimator.predict_proba(X))
+    np.testing.assert_array_equal(found.probability, model.predict_proba(X))
 
 
 def test_charts_keep_some_rows_and_scores_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +88,7 @@ def test_the_band_holds_its_share_of_the_residuals(level: int) -> None:
     model, X, y = regression()
     shown = qualities(model, X, y)
     found = bands(model, shown, level)
-    sizes = np.sort(np.abs(y - model.estimator.predict(X)))
+    sizes = np.sort(np.abs(y - model.predict(X)))
     assert found["source"] == "the rows given"
     assert np.mean(sizes <= found["half"][0]) >= min(level / 100, 1.0)
     # One rank lower would hold too few of one more row.
@@ -155,7 +156,8 @@ def test_reliability_of_intervals() -> None:
     assert found is not None
     assert found["kind"] == "intervals"
     for level, share, _ in found["points"]:
-        low, high = model.estimator.predict_interval(X, level=level)
+        mixture = model.distribution(X)
+        low, high = (mixture.quantile(0.5 + side * level / 2)[:, 0].numpy() for side in (-1, 1))
         assert share == pytest.approx(np.mean((low <= y) & (y <= high)), abs=1 / 40)
     assert calibration(model, [], X, None) is None
     assert calibration(regression()[0], [], None, None) is None

@@ -13,10 +13,10 @@ from sklearn.feature_selection import SelectFromModel
 
 from polyladder import BayesianLPNNRegressor, FeedforwardRegressor, LPNNRegressor
 from polyladder.automatic.card import make_card
-from polyladder.explain.fitted import read_model
 from polyladder.explain.strengths import STRAIGHT, central_points, strengths
 from polyladder.report.payload import payload
 from tests.cli.tables import run
+from tests.fitted.reading import read_model
 
 CHAIN: dict[str, Any] = {"order": 3, "width": 3, "chains": 2, "warmup": 5, "draws": 5, "random_state": 0}
 TINY: dict[str, Any] = {"order": 3, "width": 3, "n_estimators": 2, "max_iter": 5, "random_state": 0, "guard": False}

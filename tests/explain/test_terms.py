@@ -10,9 +10,9 @@ import torch
 from polyladder import LPNNRegressor
 from polyladder.analysis.coefficients import coefficients
 from polyladder.explain import terms as terms_module
-from polyladder.explain.fitted import read_model
 from polyladder.explain.terms import Formula, formulas, low_degree_terms, restricted, strongest_inputs, term_count
 from tests.explain.test_explanation import TINY, rows
+from tests.fitted.reading import read_model
 
 
 def value(formula: Formula, row: dict[str, float]) -> float:
@@ -42,13 +42,13 @@ def test_the_largest_terms_come_by_degree_and_then_by_size() -> None:
 def test_what_is_left_out_is_bounded_and_measured() -> None:
     X, y = rows()
     model = read_model(LPNNRegressor(**TINY).fit(X, y))
-    names, z = model.features.feature_names_out_, model.estimator.inputs(X)
+    names, z = model.input_names, model.inputs(X)
     (formula,) = formulas(model, 4, z)
-    exact = model.estimator.polynomial_(z)[:, 0].numpy()
+    exact = model.polynomial(z)[:, 0].numpy()
     short = np.array([value(formula, dict(zip(names, row, strict=True))) for row in z.tolist()])
     assert formula.error == pytest.approx(np.sqrt(np.mean((exact - short) ** 2)))
     unit = torch.rand(200, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 2 - 1
-    left = model.estimator.polynomial_(unit)[:, 0].numpy() - np.array(
+    left = model.polynomial(unit)[:, 0].numpy() - np.array(
         [value(formula, dict(zip(names, row, strict=True))) for row in unit.tolist()]
     )
     assert np.abs(left).max() <= formula.rest * (1 + 1e-12)
@@ -82,15 +82,15 @@ def test_the_search_finds_the_coefficients_of_the_whole(monkeypatch: pytest.Monk
     for term in found.terms:
         assert term.coefficient == pytest.approx(known[term.powers], abs=1e-9)
     # They are the largest of all that were looked at.
-    strong = {read.features.feature_names_out_[i] for i in strongest_inputs(model.polynomial_, 4).tolist()}
+    strong = {read.input_names[i] for i in strongest_inputs(model.polynomial_, 4).tolist()}
     looked = [p for p in known if sum(e for _, e in p) <= 2 or {name for name, _ in p} <= strong]
     largest = sorted(looked, key=lambda powers: -abs(known[powers]))[:10]
     assert {term.powers for term in found.terms} == set(largest)
 
 
 def formulas_of(read):
-    written = coefficients(read.estimator.polynomial_)
-    names = read.features.feature_names_out_
+    written = coefficients(read.polynomial)
+    names = read.input_names
     for exponents, value in zip(written.exponents.tolist(), written.values[:, 0].tolist(), strict=True):
         yield terms_module.Term(value, tuple((names[j], e) for j, e in enumerate(exponents) if e))
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from polyladder.explain.fitted import read_model
 from polyladder.explain.typical import medoid, typical_row
+from tests.fitted.reading import read_model
 from tests.report import models
 
 

@@ -171,7 +171,7 @@ def predicted(name, *, fixed=True):
 
 def kinds(name="small"):
     """How `predict` reads each column of a file."""
-    return {kind.name: kind for kind in model_columns(models()[name])}
+    return {column.name: column.reading for column in model_columns(models()[name])}
 
 
 def as_numbers(frame, name="small"):

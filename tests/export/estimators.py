@@ -17,9 +17,11 @@ from polyladder import (
     LPNNRegressor,
     PolynomialKernelRegressor,
 )
-from polyladder.convert.exported.answers import Numbers
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
-from polyladder.convert.exported.steps import Affine, Clip, Fill, IsMissing, Ramp
+from polyladder.fitted.answers import Numbers
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Clip, Fill, IsMissing, Ramp
 from tests.ladders import random_ladder
 
 ROWS = 10_000
@@ -123,9 +125,9 @@ def piecewise():
     edges = (0.0, 0.5, 1.5, 4.0)
     ramps = tuple(Feature(0, (Fill(1.0), Ramp(low, high), Affine(0.5, 0.25))) for low, high in pairwise(edges))
     other = (Feature(0, (IsMissing(),)), Feature(1, (Clip(-1.0, 1.0),)))
-    columns = (ExportedColumn("a", "number"), ExportedColumn("b", "number", (), -1.0, 1.0))
+    columns = (Column("a", "number"), Column("b", "number", (), -1.0, 1.0))
     ladder = random_ladder(d=5, hidden=(4, 3), m=1, batch_shape=(2,))
-    model = ExportedModel(columns, (*ramps, *other), ladder, Numbers(((-1.0,), (2.0,))))
+    model = FittedModel(columns, (*ramps, *other), ladder, Numbers(((-1.0,), (2.0,))))
     rng = np.random.default_rng(0)
     rows = pd.DataFrame({"a": rng.uniform(-1, 5, ROWS), "b": rng.normal(size=ROWS)})
     rows.loc[rng.random(ROWS) < 0.2, "a"] = np.nan

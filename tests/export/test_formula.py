@@ -4,7 +4,7 @@ import torch
 
 from polyladder import LPNNRegressor, formula, to_sympy
 from polyladder.export.formula_inputs import mapping
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model
 from tests.export.estimators import case, fitted
 from tests.ladders import random_ladder
 
@@ -15,8 +15,8 @@ NAMES = [*NUMBERS, "two classes", "three classes"]
 def values(found, model, rows):
     """The formula at rows, term by term, from the transformed features."""
     z = model.inputs(rows).numpy()
-    description = exported(model)
-    t = np.stack([(z[:, i] - m) / h for i, (m, h) in enumerate(map(mapping, description.features))], 1)
+    description = fitted_model(model)
+    t = np.stack([(z[:, i] - m) / h for i, (m, h) in enumerate(map(mapping, description.steps))], 1)
     assert np.abs(t).max() <= 1 + 1e-9
     return np.stack(
         [sum(c * np.prod([t[:, i] ** e for i, e in powers], 0) for c, powers in terms) for terms in found.terms], 1
@@ -28,7 +28,7 @@ def values(found, model, rows):
 def test_no_row_exceeds_the_proven_error(name, tolerance):
     model, rows, _ = case(name)
     found = formula(model, tolerance=tolerance, digits=4)
-    exact = exported(model).ladders(model.inputs(rows)).mean(0).numpy()
+    exact = fitted_model(model).ladders(model.inputs(rows)).mean(0).numpy()
     error = np.abs(values(found, model, rows) - exact).max(0)
     assert (error <= found.errors).all()
     if tolerance == 0.2:
@@ -78,9 +78,8 @@ def test_probabilities_move_by_no_more_than_the_tolerance():
         model, rows, answers = case(name)
         found = formula(model, tolerance=0.02)
         scores = values(found, model, rows)
-        from polyladder.convert.exported.apply import answers_of
-
-        assert np.abs(answers_of(exported(model).answer, scores) - answers).max() <= 0.02
+        moved = model.model_.answer.probabilities(torch.tensor(scores).unsqueeze(0)).numpy()
+        assert np.abs(moved - answers).max() <= 0.02
 
 
 def test_ladders_keep_their_own_way():

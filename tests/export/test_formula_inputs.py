@@ -3,10 +3,12 @@ from fractions import Fraction
 
 import pytest
 
-from polyladder.convert.exported.answers import Numbers
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
-from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Ramp, YeoJohnson
 from polyladder.export.formula_inputs import centered, formula_inputs, mapping, printed, ramp_input
+from polyladder.fitted.answers import Numbers
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Ramp, YeoJohnson
 from tests.ladders import random_ladder
 
 
@@ -46,8 +48,8 @@ def test_a_rounded_ramp_moves_by_what_is_stated_and_allowed(allowed):
 
 def test_every_input_has_a_name_of_its_own_and_says_what_it_is():
     columns = (
-        ExportedColumn("age", "number", (), 0.0, 81.0),
-        ExportedColumn("town", "category", ("Bern", None)),
+        Column("age", "number", (), 0.0, 81.0),
+        Column("town", "category", ("Bern", None)),
     )
     scaled = (Clip(0.0, 81.0), Affine(40.0, 20.0))
     close = (Ramp(-1.0, -0.999999999), Ramp(-1.0, -0.9999999991))
@@ -59,7 +61,7 @@ def test_every_input_has_a_name_of_its_own_and_says_what_it_is():
         Feature(1, (IsCategory(None),)),
         Feature(0, (Clip(0.0, 81.0), YeoJohnson(0.5), Affine(0.0, 1.0))),
     )
-    model = ExportedModel(columns, features, random_ladder(len(features), (2,), 1, (1,)), Numbers(None))
+    model = FittedModel(columns, features, random_ladder(len(features), (2,), 1, (1,)), Numbers(None))
     found, drifts = formula_inputs(model, 1e-3)
     assert [str(one) for one in found] == [
         "[age] = (age - 40.5) / 40.5; a missing age counts as 38.5",

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 from polyladder import LPNNRegressor, formula
-from polyladder.convert.exported.answers import Numbers
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
-from polyladder.convert.exported.steps import Affine, Clip, Ramp
 from polyladder.export.formula import fitted_formula
-from polyladder.export.read import exported
+from polyladder.fitted.answers import Numbers
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel, fitted_model
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Clip, Ramp
 from tests.ladders import random_ladder
 from tests.oracles.ladder import evaluate
 
@@ -55,7 +56,7 @@ def read(text, row):
 def exact(model, row):
     """Outputs of the model at a row, and its predictions."""
     z = []
-    for feature in model.features:
+    for feature in model.steps:
         x = row[model.columns[feature.column].name]
         for step in feature.steps:
             match step:
@@ -81,7 +82,7 @@ def some_model(seed):
     for i in range(rng.choice([1, 2, 3])):
         low = rng.choice([0.0, rng.uniform(-1, 1), 10 ** rng.uniform(2, 9), -(10 ** rng.uniform(2, 9))])
         high = low + 10 ** rng.uniform(-3, 4)
-        columns.append(ExportedColumn(f"x{i}", "number", (), low, high))
+        columns.append(Column(f"x{i}", "number", (), low, high))
         scaled = (Clip(low, high), Affine(rng.uniform(low, high), (high - low) / rng.uniform(2, 5)))
         features.append(Feature(i, scaled))
         if rng.random() < 0.4:
@@ -93,7 +94,7 @@ def some_model(seed):
     p = type(p)(W=p.W, b=p.b, V=p.V, c=p.c, readout=p.readout * size, offset=p.offset * size + shift)
     ends = sorted(shift + size * rng.uniform(-3, 3) for _ in range(2))
     guard = rng.choice([None, ((ends[0],) * m, (ends[1],) * m)])
-    return ExportedModel(tuple(columns), tuple(features), p, Numbers(guard), "price"), size, rng
+    return FittedModel(tuple(columns), tuple(features), p, Numbers(guard), "price"), size, rng
 
 
 @pytest.mark.slow
@@ -136,7 +137,7 @@ def test_a_fitted_model_far_from_zero():
     for x, predicted in zip(X.tolist(), model.predict(X.numpy()).tolist(), strict=True):
         row = {"x0": Fraction(x[0]), "x1": Fraction(x[1])}
         ((shown, error, prediction),) = read(text, row)
-        ((output, true),) = exact(exported(model), row)
+        ((output, true),) = exact(fitted_model(model), row)
         assert abs(shown - output) <= error <= Fraction(0.0101 * spread)
         assert abs(prediction - true) <= error
         assert abs(prediction - Fraction(predicted)) <= error

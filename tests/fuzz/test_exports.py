@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from polyladder import LPNNClassifier, LPNNRegressor, to_source
 from polyladder.convert.onnx.model import onnx_model
 from polyladder.convert.source.sql_words import quoted
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model
 from polyladder.tables.booleans import NO, YES
 from polyladder.tables.columns import MISSING, convert
 from polyladder.tables.dates import ISO, TIMES
@@ -117,7 +117,7 @@ def same(found, model, X):
 
 def has_nul(model):
     """Whether a language in which NUL ends a text cannot hold the model's texts."""
-    return any("\0" in c for column in exported(model).columns for c in column.categories)
+    return any("\0" in c for column in fitted_model(model).columns for c in column.categories)
 
 
 @some
@@ -128,7 +128,7 @@ def test_c(made):
         with pytest.raises(ValueError, match="without the character NUL for C"):
             to_source(model, "c")
         return
-    columns = exported(model).columns
+    columns = fitted_model(model).columns
     with tempfile.TemporaryDirectory() as folder:
         source = to_source(model, "c")
         source.write(Path(folder) / "ladder.c")
@@ -146,7 +146,7 @@ def test_c(made):
             for i, c in enumerate(columns)
         ]
         rows = np.ascontiguousarray(np.array(coded, dtype=np.float64).T)
-        found = np.empty((len(rows), len(exported(model).answer_names)))
+        found = np.empty((len(rows), len(fitted_model(model).answer_names)))
         loaded.ladder_predict.argtypes = [ctypes.c_void_p] * 2
         for row, place in zip(rows, found, strict=True):
             loaded.ladder_predict(row.ctypes.data, place.ctypes.data)
@@ -186,13 +186,13 @@ def test_javascript(several):
 @hypothesis.given(models())
 def test_onnx(made):
     model, X = made
-    names = [column.name for column in exported(model).columns]
-    empty = any("" in column.categories for column in exported(model).columns)
+    names = [column.name for column in fitted_model(model).columns]
+    empty = any("" in column.categories for column in fitted_model(model).columns)
     if "" in names or empty or {"prediction", "label", "probabilities"} & set(names):
         with pytest.raises(ValueError, match="for ONNX"):
-            onnx_model(exported(model))
+            onnx_model(fitted_model(model))
         return
-    written = onnx_model(exported(model))
+    written = onnx_model(fitted_model(model))
     found = run_onnx(written, X)
     same(found["probabilities"] if "label" in found else found["prediction"], model, X)
 
@@ -222,7 +222,7 @@ def test_sql(made, database):
         rows = X[:5]
         sql_rows(opened.execute, rows)
         found = sorted(opened.execute(query).fetchall())
-    width = len(exported(model).answer_names)
+    width = len(fitted_model(model).answer_names)
     same([row[-width:] for row in found], model, rows)
     if hasattr(model, "classes_"):
         assert [row[1] for row in found] == model.predict(rows).tolist()
@@ -387,7 +387,7 @@ def test_cells_in_sqlite(changes):
 
 @functools.cache
 def onnx_session():
-    return session(onnx_model(exported(cells.models()["small"])))
+    return session(onnx_model(fitted_model(cells.models()["small"])))
 
 
 @some

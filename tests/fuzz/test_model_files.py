@@ -21,10 +21,10 @@ from polyladder import LPNNRegressor, load
 from polyladder.automatic.card import make_card
 from polyladder.estimators.registry import CLASSES, OLD_NAMES
 from polyladder.explain.explanation import explain
-from polyladder.explain.fitted import read_model
 from polyladder.polynomial.store import digest, open_tensors
 from polyladder.report.payload import card_json
 from polyladder.tables.sparse_features import SparseFeatures
+from tests.fitted.reading import read_model
 from tests.fuzz import fuzz, limited_memory
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -12,8 +12,8 @@ from polyladder.estimators.bayesian import BayesianLPNNRegressor
 from polyladder.estimators.rivals.factorization_machine import FactorizationMachineRegressor
 from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor
 from polyladder.explain.contributions import contributions
-from polyladder.explain.fitted import read_model
 from polyladder.report.payload import payload
+from tests.fitted.reading import read_model
 
 N = 60
 TINY = {"order": 3, "width": 3, "n_estimators": 1, "max_iter": 3, "random_state": 0}

@@ -6,9 +6,9 @@ from matplotlib import pyplot as plt
 
 from polyladder import FeedforwardRegressor, LPNNRegressor
 from polyladder.automatic.fit_table import fit_table
-from polyladder.explain.fitted import read_model
 from polyladder.report.display import plot_curve
 from polyladder.report.estimator_picture import estimator_html
+from tests.fitted.reading import read_model
 from tests.report import models
 from tests.report.test_page_use import shop
 

@@ -10,7 +10,7 @@ from polyladder import LadderPolynomial, LPNNRegressor, jacobian, line_polynomia
 from polyladder.report.payload import payload
 from polyladder.tables.ramps import Ramps
 from polyladder.training.gradient.bounded import reaches
-from tests.explain.test_columns import with_gaps
+from tests.fitted.test_values import with_gaps
 from tests.ladders import random_ladder
 from tests.report.node import run, run_twice
 

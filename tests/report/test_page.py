@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from polyladder.report.page import embedded, render_report, write_report
-from tests.explain.test_columns import with_gaps
+from tests.fitted.test_values import with_gaps
 from tests.report import browser as browsers
 from tests.report import models
 

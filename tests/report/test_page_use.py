@@ -9,6 +9,7 @@ import pytest
 
 from polyladder.automatic.fit_table import fit_table
 from polyladder.automatic.model_rows import file_columns, model_rows
+from polyladder.fitted.values import values_of
 from polyladder.report.page import write_report
 from polyladder.tables.table_file import frame_file
 from tests.report import browser as browsers
@@ -158,7 +159,8 @@ def test_a_row_by_its_address_and_as_csv(pages) -> None:
     header, line = page.page.evaluate("report.csv()").strip().split("\n")
     assert header == "fee,sold,size (m2),kind"
     fee, sold, size, kind = line.split(",")
-    assert (float(fee), float(size), kind) == (rows["fee"][16], rows["size (m2)"][16], rows["kind"][16])
+    values = dict(zip(rows.names, values_of(model.model_.columns, rows)[16], strict=True))
+    assert (float(fee), float(size), kind) == (values["fee"], values["size (m2)"], values["kind"])
     assert sold == shop()["sold"][16]
     page.page.goto(f"{page.url}#row=9999")
     page.page.reload()

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from polyladder import BatchedGridSearchCV, FactorizationMachineRegressor, FeedforwardRegressor, LPNNRegressor
 from polyladder.estimators.bayesian import BayesianLPNNRegressor
-from polyladder.explain.fitted import read_model
 from polyladder.report.page import render_report, write_report
-from polyladder.report.payload import payload, taken_order
+from polyladder.report.payload import card_json, payload
+from tests.fitted.reading import read_model
 from tests.report import models
 
 
@@ -145,7 +145,7 @@ def test_other_polynomials_and_searches_have_pages_too():
 
 def test_what_has_no_page_is_refused():
     X, y = models.numbers()
-    with pytest.raises(TypeError, match="must have a ladder behind it"):
+    with pytest.raises(TypeError, match="with one behind it"):
         render_report(FeedforwardRegressor(max_iter=1, hidden=(3,)).fit(X, y))
     wide = LPNNRegressor(order=2, width=2, solver="adam", max_iter=1).fit(sparse.csr_matrix(X.to_numpy()), y)
     with pytest.raises(ValueError, match="dense table"):
@@ -165,6 +165,6 @@ def test_a_line_is_of_order_one_on_the_page() -> None:
     noise = np.random.default_rng(1).normal(size=60)
     line = LPNNRegressor(effort="low", random_state=0).fit(X, X @ [1.0, 2.0] + noise)
     assert line.selection_.floor == "linear"
-    assert taken_order(read_model(line, X)) == 1
+    assert card_json(read_model(line, X))["order"] == 1
     curved = LPNNRegressor(order=3, max_iter=2, random_state=0).fit(X, X[:, 0] * X[:, 1])
-    assert taken_order(read_model(curved, X)) == 3
+    assert card_json(read_model(curved, X))["order"] == 3

@@ -10,10 +10,9 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from polyladder.estimators.rivals.feedforward import NetworkEstimator
-from polyladder.estimators.store import versions
-from polyladder.explain.fitted import read_model, target_name
 from polyladder.explain.strengths import strengths
 from polyladder.explain.typical import typical_row
+from polyladder.files.versions import versions
 from polyladder.tables.describe import ColumnSummary, describe_columns
 from polyladder.tables.units import unit_of
 
@@ -108,9 +107,9 @@ def make_card(
     -------
     ModelCard
     """
-    target = target_name(estimator) if target is None else target
-    ladder = not isinstance(estimator, NetworkEstimator)
-    model = read_model(estimator, X) if ladder else None
+    model = None if isinstance(estimator, NetworkEstimator) else estimator.model_.described_by(X)
+    if target is None:
+        target = "prediction" if model is None else model.target
     classes = vars(estimator.target_).get("labels")
     return {
         "target": target,
@@ -124,7 +123,7 @@ def make_card(
         "residual_quantiles": residual_quantiles(held_out) if classes is None and held_out is not None else {},
         "selection": None if selection is None else dict(selection),
         "notes": list(notes),
-        "strengths": None if model is None else strengths(model, estimator.inputs(X)).json(),
+        "strengths": None if model is None else strengths(model, model.inputs(X)).json(),
         "typical": None if model is None else typical_row(model, X),
         "settings": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
         "seed": seed,

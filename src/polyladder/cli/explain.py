@@ -82,12 +82,11 @@ def explain(
 
 def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
     """Print a formula whose error is proven to stay within a tolerance such as 1% or 0.01."""
-    from polyladder.explain.fitted import read_model
     from polyladder.explain.terms import term_count
     from polyladder.export.fitted_formula import FittedFormula
     from polyladder.export.formula import MAX_TERMS, formula
 
-    read = read_model(estimator)
+    read = estimator.model_
     count = term_count(read)
     if count > MAX_TERMS:
         ladders = read.ladders
@@ -111,7 +110,6 @@ def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
 def explained_row(estimator: Any, data: str | None, row: int, from_row: int | None) -> Contributions:
     """What each column contributed to the prediction of one row of a file."""
     from polyladder.explain.contributions import contributions
-    from polyladder.explain.fitted import read_model
 
     if data is None:
         raise ValueError("--row must come with DATA, the table whose row is meant.")
@@ -119,8 +117,8 @@ def explained_row(estimator: Any, data: str | None, row: int, from_row: int | No
     for option, at in (("--row", row), ("--from-row", from_row)):
         if at is not None and at > len(rows):
             raise ValueError(f"{option} must be at most {len(rows):,}, the rows of {data}; got {at:,}.")
-    start = None if from_row is None else rows[from_row - 1 : from_row]
-    return contributions(read_model(estimator, rows), rows[row - 1 : row], start)
+    start = None if from_row is None else rows.take([from_row - 1])
+    return contributions(estimator.model_.described_by(rows), rows.take([row - 1]), start)
 
 
 def show_row(console: Console, parts: Contributions, row: int) -> None:

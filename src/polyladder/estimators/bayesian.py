@@ -272,6 +272,11 @@ class BayesianEstimator(TableEstimator):
     def _ladders(self) -> LadderPolynomial:
         return self.target_.in_units(self.posterior_.weights)
 
+    def _facts(self) -> dict[str, Any]:
+        growth = vars(self).get("growth_")
+        path = [] if growth is None else list(zip(growth.orders, growth.errors, strict=True))
+        return {**super()._facts(), "chains": self.posterior_.chains, "order_path": path}
+
     def _likelihood(self, rows: Rows) -> dict[str, Any]:
         raise NotImplementedError
 

@@ -365,6 +365,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         # The members, not the wide ladder of their mean: that is mostly zeros.
         return self.target_.in_units(self.members_)
 
+    def _facts(self) -> dict[str, Any]:
+        chosen = self.selection_.facts if "selection_" in vars(self) else {}
+        return {**super()._facts(), "solver": self.solver_, **chosen}
+
     def predict_float32(self, X: Any, return_error: bool = False) -> Any:
         """Predict in single precision, which is faster; and how far that may lie from the exact value, if asked.
 

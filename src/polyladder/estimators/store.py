@@ -7,15 +7,12 @@ arrays, tensors and objects of registered classes, by their own attributes. Anyt
 
 from __future__ import annotations
 
-import platform
 import warnings
 from collections.abc import Mapping
 from importlib.metadata import version
 from os import PathLike
 from typing import Any
 
-import numpy as np
-import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
@@ -23,6 +20,7 @@ from polyladder.estimators.reader import Reader
 from polyladder.estimators.registry import UnknownClassError
 from polyladder.estimators.restored import check_restored
 from polyladder.estimators.writer import Writer
+from polyladder.files.versions import versions
 from polyladder.polynomial.store import write_tensors
 
 
@@ -70,17 +68,6 @@ def read(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path: object)
             stacklevel=3,
         )
     return estimator
-
-
-def versions() -> dict[str, str]:
-    """What the file was made with."""
-    return {
-        "polyladder": version("polyladder"),
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-        "numpy": np.__version__,
-        "scikit-learn": version("scikit-learn"),
-    }
 
 
 def version_in(header: Mapping[str, Any], name: str) -> str:

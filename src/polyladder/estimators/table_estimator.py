@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -39,6 +38,10 @@ from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table, is_frame
 from polyladder.training.threads import FEW_ROWS, torch_limited
+
+if TYPE_CHECKING:
+    from polyladder.explain.explanation import Explanation
+    from polyladder.report.inline import InlineReport
 
 MODELS: WeakKeyDictionary[TableEstimator, Described] = WeakKeyDictionary()
 """What was last fitted by each estimator that is still in use: making it takes longer than a prediction."""
@@ -102,7 +105,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         table: Table = self.features_.check_dates(read_rows(self, X, categorical=self.features_.categorical_))
         return table
 
-    def explain(self, X: Any = None, **options: Any) -> Any:
+    def explain(self, X: Any = None, **options: Any) -> Explanation:
         """What the model does, and what each column contributed to its predictions of rows.
 
         Parameters
@@ -117,8 +120,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         Explanation
             With ``contributions``, ``curves``, ``terms``, ``strengths`` and ``plot()``.
         """
-        # Explanations stand above estimators.
-        return import_module("polyladder.explain.explanation").explain(self, X, **options)
+        from polyladder.explain.explanation import explain
+
+        return explain(self, X, **options)
 
     @property
     def feature_importances_(self) -> Array:
@@ -127,16 +131,17 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         The strengths of `explain` divided by their sum: over training rows where a card holds them, otherwise over
         points in the middle of the training ranges. Shape (n_features_in_,).
         """
+        from polyladder.explain.strengths import importances
+
         name = type(self).__name__
         if "features_" not in vars(self):
             raise AttributeError(f"This {name} has no attribute 'feature_importances_' before it is fitted.")
         try:
-            found: Array = import_module("polyladder.explain.strengths").importances(self)
+            return importances(self)
         except (TypeError, ValueError) as error:
             raise AttributeError(f"This {name} has no attribute 'feature_importances_'. {error}") from error
-        return found
 
-    def report(self, X: Any = None, y: Any = None) -> Any:
+    def report(self, X: Any = None, y: Any = None) -> InlineReport:
         """The page of the model, shown inline in a notebook; `polyladder.write_report` writes it to a file.
 
         Parameters
@@ -150,7 +155,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         InlineReport
         """
-        return import_module("polyladder.report.inline").inline_report(self, X, y)
+        from polyladder.report.inline import inline_report
+
+        return inline_report(self, X, y)
 
     def _repr_html_inner(self) -> str:
         return str(super()._repr_html_inner()) + self._picture()
@@ -165,7 +172,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         """How it was chosen and its curves, once it is fitted."""
         if "features_" not in vars(self):
             return ""
-        return str(import_module("polyladder.report.estimator_picture").estimator_html(self))
+        from polyladder.report.estimator_picture import estimator_html
+
+        return estimator_html(self)
 
     @property
     def model_(self) -> FittedModel:
@@ -184,12 +193,12 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learned(self) -> object:
         """What holds the weights: as long as it is the same, so is the model."""
-        return self.polynomial_
+        return self._ladders()
 
     def _ladders(self) -> LadderPolynomial:
         """The ladders whose mean or median it predicts, in units of its target. Batch shape (members,)."""
         raise TypeError(
-            f"estimator must have a ladder behind it to be read; got {type(self).__name__}. "
+            f"model must be a ladder or a fitted estimator with one behind it; got {type(self).__name__}. "
             "Use LPNNRegressor or LPNNClassifier."
         )
 
@@ -226,7 +235,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _facts(self) -> dict[str, Any]:
         """What is known of the fit beyond its model, for cards."""
-        return {}
+        return {"settings": {name: str(value) for name, value in self.get_params(deep=False).items()}}
 
     def inputs(self, X: Any) -> Tensor:
         """The rows that the polynomial reads: encoded, scaled and held inside the training range.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyladder.explain.columns import Column
-from polyladder.explain.fitted import FittedModel
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
 
 MEAN = "the training mean"
 
@@ -31,14 +31,14 @@ class Baseline:
 
 def training_mean(model: FittedModel) -> Baseline:
     """The mean that the model was fitted with; of earlier files, what their scales and their cards say of it."""
-    if model.features.mean_ is not None:
-        return Baseline(model.features.mean_, MEAN)
+    if model.mean is not None:
+        return Baseline(model.mean, MEAN)
     start = np.zeros(model.ladders.in_features)
     # Numbers and ramps are scaled by their means, unless all columns share one scale.
-    known = not model.features.whole
+    known = not share_scale(model)
     notes = {note["name"]: note for note in model.card.get("columns", ())}
     for column in model.columns:
-        start[column.inputs], told = earlier_mean(column, notes.get(column.name), model.card.get("rows"))
+        start[list(column.inputs)], told = earlier_mean(column, notes.get(column.name), model.card.get("rows"))
         known &= told
     return Baseline(start, MEAN if known else MIDDLE)
 
@@ -56,3 +56,9 @@ def earlier_mean(column: Column, note: Any, rows: int | None) -> tuple[NDArray[n
     if noted:
         mean[column.inputs.index(column.flag)] = note["missing"] / rows
     return mean, noted
+
+
+def share_scale(model: FittedModel) -> bool:
+    """Whether several columns of numbers are all scaled alike, as those of images are."""
+    last = {model.steps[column.main].steps[-1] for column in model.columns if column.main is not None}
+    return len(last) == 1 and sum(column.main is not None for column in model.columns) > 1

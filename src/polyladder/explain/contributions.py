@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from polyladder.analysis.attribution import integrated_gradients
-from polyladder.estimators.targets import ClassTarget
 from polyladder.explain.baseline import training_mean
-from polyladder.explain.columns import values_of
-from polyladder.explain.fitted import FittedModel
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.values import values_of
 from polyladder.tables.columns import write_value
 
 LEVEL = 0.9
@@ -89,22 +87,22 @@ def contributions(model: FittedModel, rows: Any, baseline: Any = None) -> Contri
     """What each column adds to the outputs of rows, on the straight line from a baseline in the transformed features.
 
     Args:
-        model: as `read_model` found it.
+        model: the model.
         rows: of its table. Shape (n, d).
         baseline: one row to start from; by default the training mean, which is a part of the model.
     """
-    z = model.estimator.inputs(rows)
+    z = model.inputs(rows)
     if baseline is None:
         mean = training_mean(model)
         start, words = torch.from_numpy(mean.inputs), mean.words
     else:
         if len(baseline) != 1:
             raise ValueError(f"baseline must be one row; got {len(baseline)}.")
-        start, words = model.estimator.inputs(baseline)[0], "the row given"
+        start, words = model.inputs(baseline)[0], "the row given"
     used = [i for i, column in enumerate(model.columns) if column.inputs]
     by_column = torch.zeros(z.shape[1], len(used), dtype=z.dtype)
     for place, i in enumerate(used):
-        by_column[model.columns[i].inputs, place] = 1.0
+        by_column[list(model.columns[i].inputs), place] = 1.0
     ladders = model.ladders
     size = max(1, CHUNK // (len(ladders) * ladders.out_features * ladders.in_features))
     middle, low, high = [], [], []
@@ -112,13 +110,13 @@ def contributions(model: FittedModel, rows: Any, baseline: Any = None) -> Contri
         # Shape (draws, n, m, columns).
         each = integrated_gradients(ladders, part, start) @ by_column
         middle.append(each.mean(0))
-        if model.posterior is not None:
+        if model.answer.by_member:
             low.append(each.quantile((1 - LEVEL) / 2, 0))
             high.append(each.quantile((1 + LEVEL) / 2, 0))
     outputs = ladders(z).mean(0).numpy()
-    predictions = np.asarray(model.estimator.predict(rows))
+    predictions = np.asarray(model.predict(rows))
     held = np.zeros_like(outputs)
-    if not isinstance(model.target, ClassTarget):
+    if model.labels is None:
         held = predictions.reshape(len(z), -1) - outputs
     return Contributions(
         columns=tuple(model.columns[i].name for i in used),
@@ -142,10 +140,8 @@ def by_row(parts: list[Tensor]) -> Array:
 
 def written_cells(model: FittedModel, rows: Any, used: list[int]) -> tuple[tuple[str, ...], ...]:
     """The cells of the used columns, as the table writes them."""
-    notes: dict[str, Mapping[str, Any]] = {note["name"]: note for note in model.card.get("columns", ())}
-    found = values_of(model.features, model.columns, model.estimator.read_table(rows))
-    written = [notes.get(column.name, {}).get("written") for column in model.columns]
-    return tuple(tuple(write_value(row[i], written[i], 6) for i in used) for row in found)
+    found = values_of(model.columns, model.read(rows))
+    return tuple(tuple(write_value(row[i], model.columns[i].written, 6) for i in used) for row in found)
 
 
 def plain(value: Any) -> Any:

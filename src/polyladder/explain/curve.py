@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -9,8 +10,10 @@ import numpy as np
 import torch
 
 from polyladder.analysis.line import LinePolynomial, line_polynomial
-from polyladder.explain.columns import Column, scaled, typical_inputs, unscaled
-from polyladder.explain.fitted import FittedModel
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Step
+from polyladder.fitted.values import bent_steps, scaled, typical_inputs, unscaled
 
 STEPS = 120
 
@@ -38,12 +41,9 @@ class Curve:
 
 def curve(model: FittedModel, column: Column, output: int = 0) -> Curve:
     """The curve of one output along a column of numbers."""
-    if column.kind != "numeric":
-        raise ValueError(f"column must hold numbers that vary; got {column.name!r}.")
-    features = model.features
     pieces = column_pieces(model, column)
     x = np.linspace(column.low, column.high, STEPS)
-    t = scaled(features, column, x)
+    t = scaled(model, column, x)
     ends = np.array([high for _, high, _ in pieces[:-1]])
     which = np.searchsorted(ends, t)
     y = np.empty(len(t))
@@ -54,13 +54,13 @@ def curve(model: FittedModel, column: Column, output: int = 0) -> Curve:
         lowest.append(tuple(v[output].item() for v in line.minimize(low, high)))
         highest.append(tuple(v[output].item() for v in line.maximize(low, high)))
     least, most = min(lowest, key=lambda each: each[1]), max(highest, key=lambda each: each[1])
-    held = model.guard_range
+    held = model.guard
     return Curve(
         column.name,
         tuple(x.tolist()),
         tuple(y.tolist()),
-        (unscaled(features, column, least[0]), least[1]),
-        (unscaled(features, column, most[0]), most[1]),
+        (unscaled(model, column, least[0]), least[1]),
+        (unscaled(model, column, most[0]), most[1]),
         None if held is None else (held[0][output].item(), held[1][output].item()),
     )
 
@@ -69,30 +69,31 @@ def column_pieces(model: FittedModel, column: Column) -> list[tuple[float, float
     """The outputs along a column, the others typical: a polynomial of the scaled value t on each part of its range.
 
     Args:
-        model: as `read_model` found it.
+        model: the model.
         column: of numbers.
 
     Returns:
         For each part its ends in t, and the polynomials of all outputs in t. One part unless the column has ramps.
     """
-    features = model.features
-    center = torch.from_numpy(typical_inputs(features, model.columns))[0]
-    low, high = (float(scaled(features, column, np.array([end]))[0]) for end in (column.low, column.high))
-    knots = [] if features.ramps_ is None else features.ramps_.knots(column.at).tolist()
-    ends = [low, *(knot for knot in knots if low < knot < high), high]
+    bent = bent_steps(model, column)
+    low, high = (float(end) for end in scaled(model, column, np.array([column.low, column.high])))
+    center = torch.from_numpy(np.ascontiguousarray(typical_inputs(model)))[0]
+    knots = {knot for steps in bent.values() for knot in breaks(steps, low, high)}
     found = []
-    for left, right in pairwise(ends):
+    for left, right in pairwise([low, *sorted(knots), high]):
         point, direction = center.clone(), torch.zeros_like(center)
-        point[column.at], direction[column.at] = 0.0, 1.0
-        if features.ramps_ is not None and column.ramps:
-            middle, own = (left + right) / 2, list(column.ramps)
-            at = np.zeros((1, len(features.kept_)))
-            at[0, column.at] = middle
-            first = own[0] - int(np.flatnonzero(features.ramps_.column == column.at)[0])
-            slopes = features.ramps_.slopes(column.at, middle)
-            value = features.ramps_(at)[0]
-            for k in own:
-                direction[k] = float(slopes[k - first])
-                point[k] = float(value[k - first] - middle * slopes[k - first])
-        found.append((left, right, line_polynomial(model.estimator.polynomial_, point, direction)))
+        point[column.main], direction[column.main] = 0.0, 1.0
+        middle = np.array([(left + right) / 2])
+        for k, steps in bent.items():
+            value, slope = middle, np.ones(1)
+            for step in steps:
+                slope = slope * step.slope(value)
+                value = step.apply(value)
+            direction[k], point[k] = float(slope[0]), float(value[0] - middle[0] * slope[0])
+        found.append((left, right, line_polynomial(model.polynomial, point, direction)))
     return found
+
+
+def breaks(steps: Sequence[Step], low: float, high: float) -> list[float]:
+    """Where in (low, high) the first of some steps, which are affine between their breaks, is not smooth."""
+    return steps[0].breaks(low, high) if steps else []

@@ -8,9 +8,9 @@ from typing import Any
 
 from polyladder.explain.contributions import Contributions, contributions
 from polyladder.explain.curve import Curve, curve
-from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.strengths import Strengths, strengths
 from polyladder.explain.terms import Formula, Term, formulas
+from polyladder.fitted.model import FittedModel, HasModel, fitted_model
 from polyladder.training.threads import small_on_one_thread
 
 CURVES = 12
@@ -93,7 +93,7 @@ class Explanation:
 
 @small_on_one_thread
 def explain(
-    estimator: Any,
+    model: FittedModel | HasModel,
     rows: Any = None,
     *,
     feature: str | None = None,
@@ -104,7 +104,7 @@ def explain(
     """Read the strongest terms, columns, pairs and curves off a fitted estimator, and explain its predictions.
 
     Args:
-        estimator: fitted to a dense table, with a ladder behind it.
+        model: fitted to a dense table, with a ladder behind it.
         rows: to explain and to average over; by default averages are over what its card knows of the training rows, or
             over the middle of their ranges, and no prediction is explained.
         feature: a column of numbers whose curve is wanted; by default the strongest.
@@ -124,15 +124,15 @@ def explain(
         >>> bool(abs(parts.start + parts.values.sum(1) - parts.outputs).max() < 1e-9)
         True
     """
-    model = read_model(estimator, rows)
-    z = None if rows is None else model.estimator.inputs(rows)
+    model = fitted_model(model).described_by(rows)
+    z = None if rows is None else model.inputs(rows)
     if not 0 <= output < model.ladders.out_features:
         raise ValueError(f"output must be from 0 to {model.ladders.out_features - 1}; got {output}.")
     # One row has no spread to average over: then the card's averages, or those of the middle, are meant.
     found = strengths(model, z if z is not None and len(z) > 1 else None)
     return Explanation(
-        model=type(model.estimator).__name__,
-        target=model.target_name,
+        model=model.kind,
+        target=model.target,
         order=model.ladders.order,
         inputs=model.ladders.in_features,
         rows=model.card.get("rows"),
@@ -147,19 +147,19 @@ def explain(
 
 def strongest_curves(model: FittedModel, ranked: Strengths, output: int) -> tuple[Curve, ...]:
     """The curves of the strongest columns of numbers."""
-    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].kind == "numeric"]
+    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].role == "numeric"]
     return tuple(curve(model, column, output) for column in numeric[:CURVES])
 
 
 def chosen_curve(model: FittedModel, feature: str | None, ranked: Strengths) -> Curve | None:
     """The curve of the column asked for, or of the strongest column of numbers."""
-    known = {column.name: column for column in model.columns if column.kind == "numeric"}
+    known = {column.name: column for column in model.columns if column.role == "numeric"}
     if feature is not None and feature not in known:
         listed = ", ".join(list(known)[:12]) + (", ..." if len(known) > 12 else "")
         raise ValueError(f"feature must be a column of numbers; got {feature!r}. Choose among {listed}.")
-    if model.target.outputs > 1 or not known:
+    if model.ladders.out_features > 1 or not known:
         return None
     if feature is not None:
         return curve(model, known[feature])
-    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].kind == "numeric"]
+    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].role == "numeric"]
     return curve(model, numeric[0] if numeric else next(iter(known.values())))

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from polyladder.estimators.bayesian import BayesianLPNNRegressor
-from polyladder.estimators.targets import ClassTarget
-from polyladder.explain.fitted import FittedModel
+from polyladder.fitted.answers import Draws
+from polyladder.fitted.model import FittedModel
 from polyladder.predictive.calibration import Reliability, class_reliability, interval_reliability
 
 Array = np.ndarray[Any, Any]
@@ -76,19 +75,19 @@ def qualities(model: FittedModel, rows: Any, target: Any) -> list[Quality]:
         observed = as_target(model, target)
         if len(observed) != len(rows):
             raise ValueError(f"target must have one entry per row; got {len(observed)} for {len(rows)} rows.")
-        stated = model.estimator.predict_proba(rows) if isinstance(model.target, ClassTarget) else None
-        predicted = as_target(model, model.estimator.predict(rows)) if stated is None else stated.argmax(1)
+        stated = None if model.labels is None else model.predict_proba(rows)
+        predicted = as_target(model, model.predict(rows)) if stated is None else stated.argmax(1)
         found.append(Quality("the rows given", observed, predicted, stated))
     return found
 
 
 def as_target(model: FittedModel, values: Any) -> Array:
     """Numbers as (n, m), classes as their numbers (n,)."""
-    if not isinstance(model.target, ClassTarget):
+    if model.labels is None:
         numbers = np.asarray(values, dtype=np.float64)
         return numbers.reshape(len(numbers), -1)
     # A card holds classes as text, whatever they were.
-    known = {str(c): i for i, c in enumerate(model.target.labels)}
+    known = {str(c): i for i, c in enumerate(model.labels)}
     listed = [str(v) for v in np.asarray(values).ravel().tolist()]
     unknown = sorted(set(listed) - set(known))
     if unknown:
@@ -98,9 +97,9 @@ def as_target(model: FittedModel, values: Any) -> Array:
 
 def bands(model: FittedModel, shown: list[Quality], level: int) -> dict[str, Any]:
     """Where the error band comes from: posterior draws, held-out residuals, residuals of the rows given, or nowhere."""
-    if isinstance(model.target, ClassTarget):
+    if model.labels is not None:
         return {"kind": None}
-    if model.posterior is not None:
+    if model.answer.by_member:
         return {"kind": "draws"}
     if not shown:
         return {"kind": None}
@@ -118,10 +117,10 @@ def calibration(model: FittedModel, shown: list[Quality], rows: Any, target: Any
 
     Of two classes the second one's probability is looked at, of several the likeliest one's.
     """
-    if isinstance(model.estimator, BayesianLPNNRegressor):
+    if isinstance(model.answer, Draws):
         if target is None:
             return None
-        below = model.estimator.predictive(rows).distribution(torch.tensor(as_target(model, target)))
+        below = model.distribution(rows).distribution(torch.tensor(as_target(model, target)))
         return curve_json("intervals", "the rows given", interval_reliability(below, [p / 10 for p in range(1, 10)]))
     for quality in shown:
         if quality.probability is not None:

@@ -14,7 +14,8 @@ from torch import Tensor
 from polyladder.analysis.hessian import hessian
 from polyladder.analysis.jacobian import jacobian
 from polyladder.explain.baseline import training_mean
-from polyladder.explain.fitted import FittedModel, read_model
+from polyladder.fitted.model import FittedModel, HasModel, fitted_model
+from polyladder.fitted.values import ramps_of
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
 
@@ -113,7 +114,7 @@ def strengths(model: FittedModel, z: Tensor | None = None) -> Strengths:
     posterior's draws does not count: it says how sure a strength is, not how large.
 
     Args:
-        model: as `read_model` found it.
+        model: the model.
         z: transformed rows. Shape (n, d).
     """
     if z is None or len(z) < 2:
@@ -143,7 +144,7 @@ def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> S
     parts = summed_parts(model)
     single = mean_slopes(parts, points) * spread.square()
     used = [i for i, column in enumerate(model.columns) if column.inputs]
-    by_column = {i: single[model.columns[i].inputs].sum().sqrt().item() for i in used}
+    by_column = {i: single[list(model.columns[i].inputs)].sum().sqrt().item() for i in used}
     strongest = single.argsort(descending=True, stable=True)[:PAIR_INPUTS].sort().values
     # The second derivatives of the chosen inputs, in both directions. Shape (chosen, chosen).
     changes = mean_bends(parts, points, strongest)
@@ -170,7 +171,7 @@ def summed_parts(model: FittedModel) -> list[LadderPolynomial]:
 
     Members of an ensemble are taken one by one, without the units that only fill them up to one shape.
     """
-    if model.posterior is None:
+    if not model.answer.by_member:
         return [trim(member).map(lambda t: t.unsqueeze(0)) for member in model.ladders]
     return [model.ladders[torch.linspace(0, len(model.ladders) - 1, min(len(model.ladders), DRAWS)).long()]]
 
@@ -214,18 +215,18 @@ def central_points(model: FittedModel) -> tuple[Tensor, Tensor]:
         apart = [] if column.flag is None else [column.flag]
         points[:, apart] = rng.random((POINTS, len(apart))) < shares[apart]
         if column.kind == "category":
-            apart = column.inputs
+            apart = list(column.inputs)
             points[:, apart] = np.eye(len(apart))[rng.choice(len(apart), POINTS, p=shares[apart])]
         spread[apart] = np.sqrt(shares[apart] * (1 - shares[apart]))
-    ramps = model.features.ramps_
+    ramps = ramps_of(model)
     if ramps is not None:
-        points[:, -len(ramps.column) :] = ramps(points[:, : len(model.features.kept_)])
+        points[:, -len(ramps.column) :] = ramps(points)
     return torch.tensor(points), torch.tensor(spread)
 
 
-def importances(estimator: Any) -> NDArray[np.float64]:
-    """The strength of each column of an estimator's table as a share of all together. Shape (columns,)."""
-    model = read_model(estimator)
+def importances(model: FittedModel | HasModel) -> NDArray[np.float64]:
+    """The strength of each column of a model's table as a share of all together. Shape (columns,)."""
+    model = fitted_model(model)
     found = strengths(model)
     shares = np.zeros(len(model.columns))
     shares[list(found.positions)] = [value for _, value in found.columns]

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from polyladder.analysis.coefficients import coefficients
 from polyladder.analysis.jacobian import hessian_vector_product, jacobian
-from polyladder.explain.fitted import FittedModel
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Affine, Clip, Fill
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.substitute import substitute
 
@@ -62,17 +63,18 @@ def formulas(model: FittedModel, count: int, z: Tensor | None = None) -> list[Fo
     """The largest terms of each output. If that is all of them, they are in the table's own units where those fold in.
 
     Args:
-        model: as `read_model` found it. Of a posterior the mean of its draws is written.
+        model: the model. Of a posterior the mean of its draws is written.
         count: how many terms.
         z: transformed rows to measure the rest over. Shape (n, d).
     """
     total = term_count(model)
     if total > LIMIT:
         return searched_formulas(model, count, total, z)
-    polynomial = model.estimator.polynomial_
-    own_units = count >= total and model.features.affine() is not None
-    names = model.features.names_in_ if own_units else model.features.feature_names_out_
-    written = coefficients(model.estimator.polynomial_in_original_units() if own_units else polynomial, LIMIT)
+    polynomial = model.polynomial
+    folded = in_own_units(model) if count >= total else None
+    own_units = folded is not None
+    names = tuple(column.name for column in model.columns) if own_units else model.input_names
+    written = coefficients(polynomial if folded is None else folded, LIMIT)
     found = []
     for k, output in enumerate(model.output_names):
         values = written.values[:, k]
@@ -93,13 +95,30 @@ def formulas(model: FittedModel, count: int, z: Tensor | None = None) -> list[Fo
     return found
 
 
+def in_own_units(model: FittedModel) -> LadderPolynomial | None:
+    """The polynomial over the table's own columns, scales folded in; None where a step is not affine.
+
+    It equals the model inside the training range: holding values to a range is not polynomial and is left out.
+    """
+    matrix = torch.zeros(len(model.steps), len(model.columns), dtype=torch.float64)
+    shift = torch.zeros(len(model.steps), dtype=torch.float64)
+    for k, feature in enumerate(model.steps):
+        bent = [step for step in feature.steps if not isinstance(step, Fill | Clip)]
+        if len(bent) > 1 or not all(isinstance(step, Affine) for step in bent):
+            return None
+        scale = bent[0] if bent else Affine(0.0, 1.0)
+        assert isinstance(scale, Affine)
+        matrix[k, feature.column], shift[k] = 1.0 / scale.scale, -scale.shift / scale.scale
+    return substitute(model.polynomial, matrix, shift)
+
+
 def searched_formulas(model: FittedModel, count: int, total: int, z: Tensor | None) -> list[Formula]:
     """The strongest terms of a polynomial with too many to multiply out.
 
     With all other inputs at zero, the terms of some inputs are left, with their exact coefficients: those of the
     strongest inputs are multiplied out. Constant, slopes and second derivatives at zero are all terms up to degree 2.
     """
-    polynomial, names = model.estimator.polynomial_, model.features.feature_names_out_
+    polynomial, names = model.polynomial, model.input_names
     d, order = polynomial.in_features, polynomial.order
     most = min(LIMIT, SEARCH // max(polynomial.hidden, default=1))
     size = next(s for s in range(d, 0, -1) if math.comb(s + order, order) <= most or s == 1)

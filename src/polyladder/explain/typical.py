@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polyladder.explain.columns import values_of
-from polyladder.explain.fitted import FittedModel
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.values import values_of
 
 ROWS = 1000
 """Rows that are compared with each other, evenly picked."""
@@ -25,12 +25,12 @@ def typical_row(model: FittedModel, rows: Any) -> list[float | str | None]:
     """The values of the columns in the medoid of rows, as the polynomial sees them; None for what is missing.
 
     Args:
-        model: as `read_model` found it.
+        model: the model.
         rows: of its table. Shape (n, d).
     """
-    table = model.estimator.read_table(rows)
+    table = model.read(rows)
     n = len(table.numbers)
     picked = np.unique(np.linspace(0, n - 1, min(n, ROWS)).round().astype(int))
     some = table.take(picked)
-    at = medoid(np.asarray(model.features.transform_table(some)))
-    return values_of(model.features, model.columns, some.take(np.array([at])))[0]
+    at = medoid(model.table_inputs(some))
+    return values_of(model.columns, some.take(np.array([at])))[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,10 @@ from polyladder.convert.encrypted.noise import error_bound
 from polyladder.convert.encrypted.normalized import NormalModel, normalized
 from polyladder.convert.encrypted.parameters import Parameters, candidates
 from polyladder.convert.encrypted.server import EncryptedModel
-from polyladder.convert.exported.answers import Classes, Numbers
 from polyladder.convert.exported.ranges import Array
 from polyladder.convert.source.fixed import held
-from polyladder.export.read import exported
+from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.model import AnyModel, fitted_model
 
 TOLERANCE = 1e-4
 """The default tolerance, as a share of an output's guarded range, or of its proven size where nothing guards it."""
@@ -26,7 +25,7 @@ SCORE = 1e-3
 
 
 def encrypt(
-    model: Any, tolerance: float | None = None, ranges: Sequence[tuple[float, float]] | None = None
+    model: AnyModel, tolerance: float | None = None, ranges: Sequence[tuple[float, float]] | None = None
 ) -> EncryptedModel:
     """A model that predicts rows which it cannot read: homomorphic encryption (CKKS). Needs the extra ``encrypted``.
 
@@ -47,7 +46,7 @@ def encrypt(
     """
     if tolerance is not None and not 0 < tolerance < np.inf:
         raise ValueError(f"tolerance must be a positive number; got {tolerance!r}.")
-    description = exported(model)
+    description = fitted_model(model)
     answer = description.answer
     if not isinstance(answer, Numbers | Classes):
         raise ValueError(
@@ -62,7 +61,7 @@ def encrypt(
         model_id(description, answer),
         parameters,
         description.columns,
-        description.features,
+        description.steps,
         plain.scale,
         plain.sizes,
         plain.offset,

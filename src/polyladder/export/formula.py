@@ -11,8 +11,6 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.coefficients import coefficients
-from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
-from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.ranges import input_box
 from polyladder.convert.formula import Formula, pruned, rounded, rounding_error
 from polyladder.convert.formula import formula as ladder_formula
@@ -20,7 +18,8 @@ from polyladder.convert.printed import decimal_place, rounded_within, shortest
 from polyladder.export.fitted_formula import FittedFormula
 from polyladder.export.formula_inputs import formula_inputs, mapping
 from polyladder.export.formula_terms import Powers, merged
-from polyladder.export.read import exported
+from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.substitute import substitute
 
@@ -32,7 +31,7 @@ MOVED = 0.01
 
 
 def to_sympy(
-    model: Any,
+    model: AnyModel,
     names: Sequence[str] | None = None,
     digits: int | None = None,
     prune: float | None = None,
@@ -67,7 +66,7 @@ def to_sympy(
 
 
 def formula(
-    model: Any,
+    model: AnyModel,
     names: Sequence[str] | None = None,
     digits: int | None = None,
     prune: float | None = None,
@@ -93,24 +92,25 @@ def formula(
         raise ValueError(f"tolerance must be at least 0 and below 1; got {tolerance!r}. Write 1 % as 0.01.")
     if digits is not None and (isinstance(digits, bool) or not isinstance(digits, int) or digits < 1):
         raise ValueError(f"digits must be a positive integer or None; got {digits!r}.")
-    return fitted_formula(exported(model), budget_of(model, tolerance), digits, max_terms)
+    description = fitted_model(model)
+    return fitted_formula(description, budget_of(description, tolerance), digits, max_terms)
 
 
-def budget_of(model: Any, tolerance: float) -> float:
+def budget_of(description: FittedModel, tolerance: float) -> float:
     """What the terms that are left out of an output may add."""
-    description = exported(model)
-    if isinstance(description.answer, Numbers | Posterior):
-        estimator = vars(model).get("best_estimator_", model)
-        return tolerance * float((estimator.target_.high - estimator.target_.low).min())
+    if isinstance(description.answer, Numbers | Draws):
+        if description.answer.span is None:
+            raise ValueError("tolerance must be left out for a ladder by itself, which knows no range of a target.")
+        return tolerance * min(high - low for low, high in zip(*description.answer.span, strict=True))
     # A logistic function has slopes of at most 1/4; a softmax whose scores all move has 1/2, a normal one 0.4 each.
     alone = description.ladders.out_features == 1 and isinstance(description.answer, Classes)
     return tolerance * (4.0 if alone else 2.0)
 
 
-def fitted_formula(model: ExportedModel, budget: float, digits: int | None, max_terms: int) -> FittedFormula:
+def fitted_formula(model: FittedModel, budget: float, digits: int | None, max_terms: int) -> FittedFormula:
     """The mean ladder over mapped inputs, its smallest terms left out and its numbers as short as the budget allows."""
     input_box(model)  # which refuses columns that are not held to a range
-    ranges = [mapping(feature) for feature in model.features]
+    ranges = [mapping(feature) for feature in model.steps]
     half = torch.tensor([h for _, h in ranges], dtype=torch.float64)
     middle = torch.tensor([m for m, _ in ranges], dtype=torch.float64)
     written = coefficients(substitute(model.ladders, torch.diag(half), middle), max_terms)
@@ -155,18 +155,18 @@ def shortened(exact: Tensor, budget: float, digits: int | None) -> list[float]:
     return [round(v, -place) for v in kept]
 
 
-def output_names(model: ExportedModel) -> tuple[str, ...]:
+def output_names(model: FittedModel) -> tuple[str, ...]:
     """What each output of the ladders is."""
     m, answer = model.ladders.out_features, model.answer
     if isinstance(answer, Classes | Probit):
         kind = "probit" if isinstance(answer, Probit) else "log-odds"
         return (f"{kind} of {answer.labels[1]}",) if m == 1 else tuple(f"score of {label}" for label in answer.labels)
-    return (model.name,) if m == 1 else tuple(f"{model.name} {j + 1}" for j in range(m))
+    return (model.target,) if m == 1 else tuple(f"{model.target} {j + 1}" for j in range(m))
 
 
-def note_of(model: ExportedModel, errors: Sequence[float]) -> str:
+def note_of(model: FittedModel, errors: Sequence[float]) -> str:
     """What stands between the formula and a prediction; rounded, it moves none by more than the formula's own error."""
-    if isinstance(model.answer, Posterior | Probit):
+    if isinstance(model.answer, Draws | Probit):
         return "The mean over the posterior's draws; predictions are their median, or the mean of their probabilities."
     if not isinstance(model.answer, Numbers) or model.answer.guard is None:
         return ""

@@ -11,11 +11,12 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-from polyladder.convert.exported.model import ExportedModel, Feature
-from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
 from polyladder.convert.printed import decimal_place, shortest
 from polyladder.export.fitted_formula import Input, mapped
 from polyladder.export.formula_terms import span
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
 
 DIGITS = 3
 """Digits of half a column's width."""
@@ -56,7 +57,7 @@ def centered(low: float, high: float) -> tuple[float, float]:
     )
 
 
-def formula_inputs(model: ExportedModel, allowed: float) -> tuple[tuple[Input, ...], tuple[Fraction, ...]]:
+def formula_inputs(model: FittedModel, allowed: float) -> tuple[tuple[Input, ...], tuple[Fraction, ...]]:
     """The inputs by different names, and how far each may lie from what the ladders get, mapped to [-1, 1].
 
     Args:
@@ -64,7 +65,7 @@ def formula_inputs(model: ExportedModel, allowed: float) -> tuple[tuple[Input, .
         allowed: by how much rounding may move an input.
     """
     found, drifts, names = [], [], set()
-    for at in range(len(model.features)):
+    for at in range(len(model.steps)):
         one, drift = formula_input(model, at, allowed)
         name, again = one.name, 1
         while name in names:
@@ -76,9 +77,9 @@ def formula_inputs(model: ExportedModel, allowed: float) -> tuple[tuple[Input, .
     return tuple(found), tuple(drifts)
 
 
-def formula_input(model: ExportedModel, at: int, allowed: float) -> tuple[Input, Fraction]:
+def formula_input(model: FittedModel, at: int, allowed: float) -> tuple[Input, Fraction]:
     """What an input of the ladders is in a formula, and how far rounding moves it."""
-    feature = model.features[at]
+    feature = model.steps[at]
     column = model.columns[feature.column].name
     nothing = Fraction(0)
     match held_steps(feature):

@@ -8,10 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.convert.exported.apply import apply
-from polyladder.convert.exported.model import ExportedModel, Feature
 from polyladder.convert.exported.ranges import feature_range
-from polyladder.convert.exported.steps import Fill, IsCategory, IsMissing
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Fill, IsCategory, IsMissing
 
 Powers = tuple[tuple[int, int], ...]
 """Inputs by their number, and their powers."""
@@ -29,22 +29,22 @@ def filled(feature: Feature, middle: float, half: float) -> float | None:
         return None
     x = np.array([np.nan])
     for step in feature.steps:
-        x = apply(step, x)
+        x = step.apply(x)
     return (float(x[0]) - middle) / half
 
 
-def reduced(model: ExportedModel, powers: Powers, ranges: Sequence[tuple[float, float]]) -> tuple[float, Powers] | None:
+def reduced(model: FittedModel, powers: Powers, ranges: Sequence[tuple[float, float]]) -> tuple[float, Powers] | None:
     """The simplest monomial that equals this one at every row, and the factor between them; None if it is zero.
 
     An indicator is its own square; a row has one category of a column; and a number whose column is missing is what is
     filled in.
     """
-    steps = [model.features[i].steps[-1:] for i, _ in powers]
-    missing = {model.features[i].column for (i, _), last in zip(powers, steps, strict=True) if last == (IsMissing(),)}
+    steps = [model.steps[i].steps[-1:] for i, _ in powers]
+    missing = {model.steps[i].column for (i, _), last in zip(powers, steps, strict=True) if last == (IsMissing(),)}
     chosen: set[int] = set()
     factor, left = 1.0, []
     for (i, power), last in zip(powers, steps, strict=True):
-        feature = model.features[i]
+        feature = model.steps[i]
         if last and isinstance(last[0], IsCategory):
             if feature.column in chosen:
                 return None
@@ -60,7 +60,7 @@ def reduced(model: ExportedModel, powers: Powers, ranges: Sequence[tuple[float, 
 
 
 def merged(
-    model: ExportedModel, monomials: Sequence[Powers], values: Tensor, ranges: Sequence[tuple[float, float]]
+    model: FittedModel, monomials: Sequence[Powers], values: Tensor, ranges: Sequence[tuple[float, float]]
 ) -> tuple[list[Powers], Tensor]:
     """The same polynomial with fewer monomials.
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import asdict
 from typing import Any
 
-from polyladder.convert.exported.answers import Classes, Probit
 from polyladder.convert.exported.cells import (
     PER_MICROSECOND,
     PLAIN_NUMBER,
@@ -20,13 +19,12 @@ from polyladder.convert.exported.cells import (
     spellings_of,
     words_of,
 )
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel, check_identifier, exported_ladder
+from polyladder.convert.identifiers import check_identifier
 from polyladder.convert.source.text import Source
-from polyladder.explain.fitted import read_model
-from polyladder.export.read import exported
-from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
 from polyladder.report.page import embedded, text_of
-from polyladder.report.payload import column_json, ladders_json, model_json, rule_of
+from polyladder.report.payload import column_json, model_json, rule_of
 from polyladder.report.scripts import joined
 from polyladder.tables.columns import MISSING
 from polyladder.tables.dates import FIRST_YEAR
@@ -53,11 +51,8 @@ NAMES = (
 )
 """Names that a script reads, or that cannot be taken in a page or in Node."""
 
-IDENTITY = {"kind": "numeric", "flag": None, "fill": None, "clip": False, "shape": "standard"}
-"""A column that the ladder reads as it is."""
 
-
-def javascript_source(model: Any, name: str = "ladder") -> Source:
+def javascript_source(model: AnyModel, name: str = "ladder") -> Source:
     """The script; it agrees with `predict` to 1e-12 of the size of the outputs.
 
     Args:
@@ -65,9 +60,8 @@ def javascript_source(model: Any, name: str = "ladder") -> Source:
         name: of the object that the script defines.
     """
     check_identifier(name, "JavaScript", f"{WORDS} {NAMES}".split())
-    ladder = isinstance(model, LadderPolynomial)
-    described = exported_ladder(model) if ladder else exported(model)
-    carried = ladder_content(described) if ladder else fitted_content(model, described)
+    described = fitted_model(model)
+    carried = content(described)
     entry = "js/model/start.js"
     start = f'import {{ predictor }} from "./predictor.js";\nexport const made = predictor({embedded(carried)});\n'
     script = joined(entry, lambda path: start if path == entry else text_of(path))
@@ -99,9 +93,9 @@ READING: dict[str, Any] = {
 """How cells of all columns are read."""
 
 
-def cells_json(column: ExportedColumn) -> dict[str, Any]:
+def cells_json(column: Column) -> dict[str, Any]:
     """How the cells of one column are read."""
-    kind = column.cells
+    kind = column.reading
     if column.kind == "category":
         return {"odd": odd_categories(column), "words": words_of(column) or None, "spelled": spellings_of(column)}
     if kind.kind == "date":
@@ -110,36 +104,18 @@ def cells_json(column: ExportedColumn) -> dict[str, Any]:
     return {"style": None if style is None else asdict(style), "missing": kind.missing}
 
 
-def fitted_content(estimator: Any, described: ExportedModel) -> dict[str, Any]:
-    """What the script of an estimator carries, as the page has it."""
-    fitted = read_model(estimator)
+def content(model: FittedModel) -> dict[str, Any]:
+    """What the script carries, as the page has it."""
     columns = []
-    for column, exporting in zip(fitted.columns, described.columns, strict=True):
-        made = column_json(fitted.features, column) | {"cells": cells_json(exporting)}
+    for column in model.columns:
+        made = column_json(model, column) | {"cells": cells_json(column)}
         # Only a page writes the word; here a missing cell is null.
-        columns.append(made | ({"categories": list(column.categories)} if column.kind == "category" else {}))
-    labels = list(described.answer.labels) if isinstance(described.answer, Classes | Probit) else []
+        columns.append(made | ({"categories": list(column.categories)} if column.role == "category" else {}))
     return {
         "reading": READING,
         "columns": columns,
-        "model": model_json(fitted),
-        "rule": rule_of(fitted),
-        "answers": list(described.answer_names),
-        "labels": labels,
-    }
-
-
-def ladder_content(model: ExportedModel) -> dict[str, Any]:
-    """What the script of a single ladder carries."""
-    plain = {"low": 0.0, "high": 0.0, "mean": 0.0, "scale": 1.0}
-    return {
-        "reading": READING,
-        "columns": [
-            {**IDENTITY, **plain, "name": column.name, "at": i, "cells": cells_json(column)}
-            for i, column in enumerate(model.columns)
-        ],
-        "model": {**ladders_json(model.ladders), "noise": None},
-        "rule": {"task": "regression", "combine": "mean", "guard": None},
+        "model": model_json(model),
+        "rule": rule_of(model),
         "answers": list(model.answer_names),
-        "labels": [],
+        "labels": list(model.labels or ()),
     }

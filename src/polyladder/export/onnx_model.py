@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from polyladder.convert.onnx.model import Precision, onnx_model
-from polyladder.export.read import exported
 from polyladder.files.replace_file import write_atomically
+from polyladder.fitted.model import AnyModel, fitted_model
 
 
-def to_onnx(model: Any, path: str | PathLike[str], dtype: Precision = "float64") -> Path:
+def to_onnx(model: AnyModel, path: str | PathLike[str], dtype: Precision = "float64") -> Path:
     """Write a model as ONNX, preprocessing included, for any number of rows. Needs the extra ``onnx``.
 
     Only standard operators are used (operator set 19). Where all columns are numbers, the input is ``rows`` of shape
@@ -31,5 +30,5 @@ def to_onnx(model: Any, path: str | PathLike[str], dtype: Precision = "float64")
     """
     if dtype not in ("float64", "float32"):
         raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
-    write_atomically(onnx_model(exported(model), dtype).SerializeToString(), path)
+    write_atomically(onnx_model(fitted_model(model), dtype).SerializeToString(), path)
     return Path(path)

@@ -13,8 +13,8 @@ from polyladder.convert.source.numpy import numpy_source
 from polyladder.convert.source.sql import sql_source
 from polyladder.convert.source.text import Source
 from polyladder.export.javascript import javascript_source
-from polyladder.export.read import exported
 from polyladder.files.kinds import first_line
+from polyladder.fitted.model import AnyModel, fitted_model
 
 Language = Literal["numpy", "c", "sql", "javascript", "excel"]
 
@@ -39,7 +39,7 @@ FIRST_LINES = {
 """By which a later export knows that it may replace the file; the first line of a sheet is its header."""
 
 
-def to_source(model: Any, language: Language | str = "numpy", **options: Any) -> Source:
+def to_source(model: AnyModel, language: Language | str = "numpy", **options: Any) -> Source:
     """A model as source text that computes the same predictions without this library.
 
     Preprocessing, categories, missing values, clipping, the guard and the link to classes are part of it. Constants are
@@ -77,7 +77,7 @@ def to_source(model: Any, language: Language | str = "numpy", **options: Any) ->
     if language == "c" and options.get("numbers") == "fixed":
         render = fixed_source
         options = {key: value for key, value in options.items() if key != "numbers"}
-    return signed(render(exported(model), **options), language)
+    return signed(render(fitted_model(model), **options), language)
 
 
 def signed(source: Source, language: str) -> Source:

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from polyladder.fitted.answers import Answer, Classes, Draws, Numbers, Probit
-from polyladder.fitted.column import Column
+from polyladder.fitted.answers.answer import guard_range
+from polyladder.fitted.answers.classes import Labelled
+from polyladder.fitted.column import Column, described
 from polyladder.fitted.plan import Feature, Plan, plan_of
 from polyladder.fitted.rows import read
 from polyladder.polynomial.evaluate import evaluate
@@ -28,6 +30,7 @@ from polyladder.polynomial.names import input_names
 from polyladder.polynomial.units import MeanOfParts, parts_of
 from polyladder.polynomial.widen import widen
 from polyladder.predictive.mixture import StudentMixture
+from polyladder.tables.describe import describe_columns
 from polyladder.tables.landmarks import Landmarks
 from polyladder.tables.table import Table
 from polyladder.training.threads import FEW_ROWS, torch_limited
@@ -137,6 +140,25 @@ class FittedModel:
                 found.append(f"{column.name}, ramp {seen[feature.column]}")
         return tuple(found)
 
+    @property
+    def labels(self) -> tuple[Any, ...] | None:
+        """The classes that it predicts; None of numbers."""
+        return self.answer.labels if isinstance(self.answer, Labelled) else None
+
+    @property
+    def guard(self) -> tuple[Tensor, Tensor] | None:
+        """The range that predictions are held to, if they are. Shapes (m,)."""
+        guard = self.answer.guard if isinstance(self.answer, Numbers | Draws) else None
+        return None if guard is None else guard_range(guard)
+
+    def described_by(self, rows: Any) -> FittedModel:
+        """With typical values and spreads of the columns from rows, where its card says nothing of them."""
+        if rows is None or self.card.get("columns"):
+            return self
+        notes = describe_columns(self.read(rows))
+        columns = tuple(described(column, note) for column, note in zip(self.columns, notes, strict=True))
+        return replace(self, columns=columns)
+
     def read(self, rows: Any) -> Table:
         """Rows taken apart: an array, a data frame, or rows that were taken apart before. Shape (n, columns)."""
         return read(self.columns, rows, self.named)
@@ -228,7 +250,6 @@ def finite(outputs: Tensor) -> Tensor:
     return outputs
 
 
-@runtime_checkable
 class HasModel(Protocol):
     """Anything fitted."""
 
@@ -237,7 +258,11 @@ class HasModel(Protocol):
         """What was fitted."""
 
 
-def fitted_model(model: FittedModel | LadderPolynomial | HasModel, names: Sequence[str] | None = None) -> FittedModel:
+AnyModel = FittedModel | LadderPolynomial | HasModel
+"""What readers take: a fitted model, a single ladder, or an estimator or grid search that has a fitted model."""
+
+
+def fitted_model(model: AnyModel, names: Sequence[str] | None = None) -> FittedModel:
     """The fitted model of whatever has one: an estimator, a grid search, a ladder by itself.
 
     Args:
@@ -248,12 +273,19 @@ def fitted_model(model: FittedModel | LadderPolynomial | HasModel, names: Sequen
         return model
     if isinstance(model, LadderPolynomial):
         return ladder_model(model, names)
-    if isinstance(model, HasModel):
+    try:
         return model.model_
-    raise TypeError(
-        f"model must be a ladder or a fitted estimator with one behind it; got {type(model).__name__}. "
-        "Use LPNNRegressor or LPNNClassifier."
-    )
+    except AttributeError as error:
+        # scikit-learn's error of what is not fitted yet is both.
+        if isinstance(error, ValueError):
+            raise
+        best: HasModel | None = vars(model).get("best_estimator_") if "__dict__" in dir(model) else None
+        if best is not None:
+            return fitted_model(best)
+        raise TypeError(
+            f"model must be a ladder or a fitted estimator with one behind it; got {type(model).__name__}. "
+            "Use LPNNRegressor or LPNNClassifier."
+        ) from error
 
 
 def ladder_model(polynomial: LadderPolynomial, names: Sequence[str] | None = None) -> FittedModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,27 +76,30 @@ class Plan:
 
 def plan_of(columns: Sequence[Column], features: Sequence[Feature]) -> Plan:
     """The plan of all inputs."""
-    numeric = tuple(sorted({f.column for f in features if columns[f.column].kind == "number"}))
-    paths = {k: (f.column, *f.steps) for k, f in enumerate(features) if columns[f.column].kind == "number"}
-    depths, ends = [], []
-    here: dict[tuple[Any, ...], int] = {(i,): place for place, i in enumerate(numeric)}
+    own = {k: feature for k, feature in enumerate(features) if columns[feature.column].kind == "number"}
+    numeric = tuple(sorted({feature.column for feature in own.values()}))
+    depths: list[tuple[Group, ...]] = []
+    ends: list[tuple[Places, Places]] = []
+    # Where the value of a column, after some steps, stands among the values of that depth.
+    here = {Feature(i, ()): place for place, i in enumerate(numeric)}
     while here:
-        depth = len(next(iter(here)))
-        done = {k: here[path] for k, path in paths.items() if len(path) == depth}
+        depth = len(ends)
+        done = {k: here[feature] for k, feature in own.items() if len(feature.steps) == depth}
         ends.append((places(done.values()), places(done.keys())))
-        longer = dict.fromkeys(path[: depth + 1] for path in paths.values() if len(path) > depth)
-        groups: dict[type[Step], list[tuple[Any, ...]]] = {}
-        for path in longer:
-            step: Step = path[-1]
-            groups.setdefault(type(step), []).append(path)
-        depths.append(
-            tuple(
-                Group(places(here[path[:-1]] for path in each), kind.together([path[-1] for path in each]))
-                for kind, each in groups.items()
-            )
-        )
-        here = {path: place for place, path in enumerate(path for each in groups.values() for path in each)}
-    return Plan(numeric, tuple(depths[: len(ends) - 1]), tuple(ends), text_plans(columns, features), len(features))
+        groups: dict[type[Step], list[Feature]] = {}
+        for longer in dict.fromkeys(Feature(f.column, f.steps[: depth + 1]) for f in own.values()):
+            if len(longer.steps) > depth:
+                groups.setdefault(type(longer.steps[-1]), []).append(longer)
+        if groups:
+            depths.append(tuple(group_of(kind, here, each) for kind, each in groups.items()))
+        here = {feature: place for place, feature in enumerate(f for each in groups.values() for f in each)}
+    return Plan(numeric, tuple(depths), tuple(ends), text_plans(columns, features), len(features))
+
+
+def group_of(kind: type[Step], here: Mapping[Feature, int], longer: Sequence[Feature]) -> Group:
+    """The last steps, all of one kind, of values whose places before them are known."""
+    sources = places(here[Feature(each.column, each.steps[:-1])] for each in longer)
+    return Group(sources, kind.together([each.steps[-1] for each in longer]))
 
 
 def text_plans(
@@ -112,6 +115,6 @@ def text_plans(
     return tuple(found)
 
 
-def places(found: Any) -> Places:
+def places(found: Iterable[int]) -> Places:
     """Positions as an array."""
     return np.array(list(found), dtype=np.intp)

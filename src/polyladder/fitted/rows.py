@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from polyladder.fitted.column import Column
 from polyladder.tables.columns import ColumnKind, convert
@@ -33,6 +34,8 @@ def read(columns: Sequence[Column], rows: Any, named: bool = True) -> Table:
 
         file = frame_file(rows)
         return file_table(file.whole(), file_columns(file, columns, named), file, columns)
+    if isinstance(rows, Mapping):
+        rows = pl.DataFrame(rows)
     rows = as_numbers(rows)
     table = frame_table(columns, rows, named) if is_frame(rows) else array_table(columns, rows)
     if np.isinf(table.numbers).any():

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.estimators.bayesian import BayesianEstimator, BayesianLPNNRegressor
-from polyladder.estimators.targets import ClassTarget
-from polyladder.explain.columns import Column, table_of
-from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.quality import qualities
+from polyladder.fitted.answers import Draws
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel, HasModel, fitted_model
+from polyladder.fitted.values import table_of
 from polyladder.report.payload import order_path
 from polyladder.tables.columns import write_value
 
@@ -22,7 +22,7 @@ GRID = 60
 
 
 def plot_curve(
-    estimator: Any,
+    model: FittedModel | HasModel,
     feature: str | int,
     at: Mapping[str, Any] | None = None,
     output: int = 0,
@@ -31,7 +31,7 @@ def plot_curve(
     """Draw the prediction along one feature, everything else fixed.
 
     Args:
-        estimator: fitted.
+        model: fitted.
         feature: name or position of a column.
         at: values of other columns, by name. Those not given stay at their medians, or most frequent categories.
         output: which target, or which class's probability.
@@ -39,17 +39,17 @@ def plot_curve(
 
     Returns:
         The axes, with the lowest and the highest of the drawn points. A posterior has its 90 % interval drawn, an
-        estimator with a card that of its held-out residuals, and the density of the training rows.
+        model with a card that of its held-out residuals, and the density of the training rows.
     """
     ax = axes(ax)
-    model = read_model(estimator)
+    model = fitted_model(model)
     columns = model.columns
     i = position(columns, feature)
     row = start(columns, at)
     along = steps(columns[i], STEPS)
     rows = [[*row[:i], value, *row[i + 1 :]] for value in along]
     y, low, high = predictions(model, rows, output)
-    if columns[i].kind == "category":
+    if columns[i].role == "category":
         x = [str("missing" if value is None else value) for value in along]
         error = None if low is None or high is None else [y - low, high - y]
         ax.errorbar(x, y, error, fmt="o", color=LINE, ecolor=GRAY)
@@ -66,7 +66,7 @@ def plot_curve(
 
 
 def plot_pair(
-    estimator: Any,
+    model: FittedModel | HasModel,
     first: str | int,
     second: str | int,
     at: Mapping[str, Any] | None = None,
@@ -75,11 +75,11 @@ def plot_pair(
 ) -> Any:
     """Draw the prediction over two numeric features as a map with contour lines; arguments as for `plot_curve`."""
     ax = axes(ax)
-    model = read_model(estimator)
+    model = fitted_model(model)
     columns = model.columns
     i, j = position(columns, first), position(columns, second)
     for k in (i, j):
-        if columns[k].kind != "numeric":
+        if columns[k].role != "numeric":
             raise ValueError(
                 f"plot_pair must be given numeric columns; got {columns[k].name!r}. Use plot_curve for it."
             )
@@ -102,10 +102,12 @@ def plot_pair(
     return ax
 
 
-def plot_predictions(estimator: Any, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None) -> Any:
+def plot_predictions(
+    model: FittedModel | HasModel, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None
+) -> Any:
     """Draw observed against predicted numbers: of the rows given, or of the held-out rows of the card."""
     ax = axes(ax)
-    observed, predicted = judged(estimator, rows, target, output)
+    observed, predicted = judged(model, rows, target, output)
     ends = [min(observed.min(), predicted.min()), max(observed.max(), predicted.max())]
     ax.plot(ends, ends, color=GRAY, linewidth=1, linestyle="--")
     ax.plot(predicted, observed, "o", color=LINE, markersize=3.5, alpha=0.5, markeredgewidth=0)
@@ -113,53 +115,55 @@ def plot_predictions(estimator: Any, rows: Any = None, target: Any = None, outpu
     return tidied(ax)
 
 
-def plot_residuals(estimator: Any, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None) -> Any:
+def plot_residuals(
+    model: FittedModel | HasModel, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None
+) -> Any:
     """Draw residuals against predictions; arguments as for `plot_predictions`."""
     ax = axes(ax)
-    observed, predicted = judged(estimator, rows, target, output)
+    observed, predicted = judged(model, rows, target, output)
     ax.axhline(0, color=GRAY, linewidth=1, linestyle="--")
     ax.plot(predicted, observed - predicted, "o", color=LINE, markersize=3.5, alpha=0.5, markeredgewidth=0)
     ax.set(xlabel="predicted", ylabel="observed - predicted")
     return tidied(ax)
 
 
-def plot_order_path(estimator: Any, ax: Any = None) -> Any:
+def plot_order_path(model: FittedModel | HasModel, ax: Any = None) -> Any:
     """Draw the cross-validated error of every order that was tried; the one taken stands out."""
-    path = order_path(read_model(estimator))
+    model = fitted_model(model)
+    path = order_path(model)
     if not path:
-        raise ValueError("estimator must have tried several orders; got none. Fit with order='auto'.")
+        raise ValueError("model must have tried several orders; got none. Fit with order='auto'.")
     ax = axes(ax)
     orders, errors = zip(*path, strict=True)
     ax.plot(orders, errors, "o-", color=LINE)
-    taken = vars(estimator).get("order_")
+    taken = model.ladders.order
     if taken in orders:
         ax.plot([taken], [errors[orders.index(taken)]], "o", color=POINT, markersize=9)
     ax.set(xlabel="order", ylabel="cross-validated error", xticks=[int(o) for o in orders])
     return tidied(ax)
 
 
-def plot_trace(estimator: Any, rows: Any, row: int = 0, output: int = 0, ax: Any = None) -> Any:
+def plot_trace(model: FittedModel | HasModel, rows: Any, row: int = 0, output: int = 0, ax: Any = None) -> Any:
     """Draw one prediction of a posterior, draw after draw, a line a chain: chains that agree cannot be told apart.
 
     A prediction and not a weight, since units may be permuted and rescaled.
 
     Args:
-        estimator: a fitted Bayesian estimator.
+        model: a fitted posterior.
         rows: a table.
         row: which of its rows.
         output: which target, or which class's latent output.
         ax: matplotlib axes; new ones by default.
 
     Returns:
-        The axes. Outputs are standardized targets, or latent values of classes.
+        The axes. Outputs are targets, or latent values of classes.
     """
-    if not isinstance(estimator, BayesianEstimator):
-        raise ValueError(f"estimator must be a fitted Bayesian one; got {type(estimator).__name__}.")
-    z = estimator.inputs(rows)[row : row + 1]
-    posterior = estimator.posterior_
-    f = posterior.weights(z)[:, 0, output]
+    model = fitted_model(model)
+    if not model.answer.by_member:
+        raise ValueError(f"model must be a posterior, which has draws; got a {model.kind}.")
+    f = model.ladders(model.inputs(rows)[row : row + 1])[:, 0, output]
     ax = axes(ax)
-    for i, chain in enumerate(f.reshape(posterior.chains, -1)):
+    for i, chain in enumerate(f.reshape(model.card["chains"], -1)):
         ax.plot(range(1, len(chain) + 1), chain.numpy(), linewidth=0.9, alpha=0.8, label=f"chain {i + 1}")
     ax.set(xlabel="draw", ylabel="output")
     ax.legend(frameon=False, fontsize="small")
@@ -186,7 +190,7 @@ def draw_density(ax: Any, column: Column) -> None:
 
 def write_ticks(ax: Any, model: FittedModel, name: str) -> None:
     """Write the numbers of the horizontal axis as the table does: dates as dates."""
-    written = {note["name"]: note.get("written") for note in model.card.get("columns", ())}.get(name)
+    written = next(column.written for column in model.columns if column.name == name)
     if written is None or (written["kind"] == "number" and "style" not in written):
         return
     ax.xaxis.set_major_formatter(lambda value, _: write_value(value, written))
@@ -217,7 +221,7 @@ def position(columns: Sequence[Column], feature: str | int) -> int:
         found = names.index(feature)
     else:
         found = range(len(columns))[feature]
-    if columns[found].kind == "constant":
+    if columns[found].role == "constant":
         raise ValueError(f"feature must vary in training; {columns[found].name!r} was constant.")
     return found
 
@@ -233,58 +237,42 @@ def start(columns: Sequence[Column], at: Mapping[str, Any] | None) -> list[Any]:
 def steps(column: Column, count: int) -> list[Any]:
     """Values of a column to go through."""
     return (
-        list(column.categories) if column.kind == "category" else np.linspace(column.low, column.high, count).tolist()
+        list(column.categories) if column.role == "category" else np.linspace(column.low, column.high, count).tolist()
     )
 
 
 def predictions(
     model: FittedModel, rows: Sequence[Sequence[Any]], output: int
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any] | None, np.ndarray[Any, Any] | None]:
-    """What the estimator says of rows of values, and the ends of its band if it has one. Shapes (rows,)."""
-    frame, estimator = as_frame(model, rows), model.estimator
-    if isinstance(model.target, ClassTarget):
-        return estimator.predict_proba(frame)[:, output], None, None
-    y = estimator.predict(frame).reshape(len(rows), -1)[:, output]
-    if isinstance(estimator, BayesianLPNNRegressor):
-        low, high = (bound.reshape(len(rows), -1)[:, output] for bound in estimator.predict_interval(frame))
+    """What the model says of rows of values, and the ends of its band if it has one. Shapes (rows,)."""
+    table = table_of(model.columns, rows)
+    if model.labels is not None:
+        return model.predict_proba(table)[:, output], None, None
+    y = model.predict(table).reshape(len(rows), -1)[:, output]
+    if isinstance(model.answer, Draws):
+        mixture = model.distribution(table)
+        low, high = (np.asarray(mixture.quantile(level)[:, output].numpy()) for level in (0.05, 0.95))
         return y, low, high
     half = model.card.get("residual_quantiles", {}).get("90")
     return y, None if half is None else y - half, None if half is None else y + half
 
 
-def as_frame(model: FittedModel, rows: Sequence[Sequence[Any]]) -> Any:
-    """Rows of values in the form that the estimator was fitted with: an array, or a frame if its columns had names."""
-    table = table_of(model.features, model.columns, rows)
-    if "feature_names_in_" not in vars(model.estimator):
-        return table.numbers
-    by_position: dict[int, Any] = {i: table.numbers[:, k] for k, i in enumerate(table.positions)}
-    by_position |= table.categories
-    try:
-        import pandas as pd
-    except ImportError:
-        import polars as pl
-
-        return pl.DataFrame({table.names[i]: by_position[i].tolist() for i in sorted(by_position)})
-    # From a dictionary of positions, as names may be there twice.
-    frame = pd.DataFrame({i: pd.Series(by_position[i], dtype=by_position[i].dtype) for i in sorted(by_position)})
-    frame.columns = list(table.names)
-    return frame
-
-
-def judged(estimator: Any, rows: Any, target: Any, output: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def judged(
+    model: FittedModel | HasModel, rows: Any, target: Any, output: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Observed and predicted numbers of the rows given, or of the card's held-out rows."""
-    model = read_model(estimator, rows)
-    if isinstance(model.target, ClassTarget):
-        raise TypeError(f"estimator must predict numbers; got {type(estimator).__name__}. Classes have no residuals.")
+    model = fitted_model(model).described_by(rows)
+    if model.labels is not None:
+        raise TypeError(f"model must predict numbers; got a {model.kind}. Classes have no residuals.")
     found = qualities(model, rows, target)
     if not found:
-        raise ValueError("rows and target must be given where the estimator has no card with held-out rows.")
+        raise ValueError("rows and target must be given where the model has no card with held-out rows.")
     return found[-1].observed[:, output], found[-1].predicted[:, output]
 
 
 def output_label(model: FittedModel, output: int) -> str:
     """What is drawn."""
-    name = model.target_name
-    if isinstance(model.target, ClassTarget):
-        return f"P({name if name != 'prediction' else 'class'} = {model.target.labels[output]})"
+    name = model.target
+    if model.labels is not None:
+        return f"P({name if name != 'prediction' else 'class'} = {model.labels[output]})"
     return model.output_names[output]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-from typing import Any
 
-from polyladder.explain.columns import Column
 from polyladder.explain.curve import Curve, curve
-from polyladder.explain.fitted import FittedModel, read_model
 from polyladder.explain.strengths import strengths
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel, HasModel
 from polyladder.tables.columns import write_value
 from polyladder.tables.number_style import number_words
 
@@ -19,20 +18,20 @@ WIDTH, HEIGHT, EDGE = 190, 110, 8
 BASE = HEIGHT - 18
 
 
-def estimator_html(estimator: Any) -> str:
+def estimator_html(estimator: HasModel) -> str:
     """A picture of a fitted estimator as HTML with inline SVG; empty where there is no ladder over a dense table."""
     try:
-        model = read_model(estimator)
+        model = estimator.model_
     except (TypeError, ValueError):
         return ""
     found = strengths(model)
-    numeric = [model.columns[i] for i in found.positions if model.columns[i].kind == "numeric"][:SHOWN]
+    numeric = [model.columns[i] for i in found.positions if model.columns[i].role == "numeric"][:SHOWN]
     curves = [(column, curve(model, column)) for column in numeric]
     held = [clamped(line) for _, line in curves]
     low, high = min(map(min, held), default=0.0), max(map(max, held), default=1.0)
-    charts = "".join(chart(model, column, line, low, high) for column, line in curves)
+    charts = "".join(chart(column, line, low, high) for column, line in curves)
     name = html.escape(model.output_names[0])
-    words = f"<p>{sentence(model)}</p>" if model.card else ""
+    words = f"<p>{sentence(model)}</p>" if model.card.get("scores") else ""
     ends = f"from {number_words(low)} to {number_words(high)}"
     scale = f"<small>{name} along each column, the others typical; {ends}.</small>"
     grid = f'<div style="display:flex;flex-wrap:wrap;gap:10px 14px">{charts}</div>{scale}' if charts else ""
@@ -54,7 +53,7 @@ def clamped(line: Curve) -> list[float]:
     return [min(max(y, low), high) for y in line.y]
 
 
-def chart(model: FittedModel, column: Column, line: Curve, low: float, high: float) -> str:
+def chart(column: Column, line: Curve, low: float, high: float) -> str:
     """A small chart over the column's training range: its density, the curve, its lowest and its highest point."""
     span = (high - low) or 1.0
     width = (column.high - column.low) or 1.0
@@ -77,8 +76,7 @@ def chart(model: FittedModel, column: Column, line: Curve, low: float, high: flo
         f'<circle cx="{x(at):.1f}" cy="{y(value):.1f}" r="2.6" fill="#d9480f"/>'
         for at, value in (line.minimum, line.maximum)
     )
-    written = {note["name"]: note.get("written") for note in model.card.get("columns", ())}.get(column.name)
-    ends = [html.escape(write_value(end, written)) for end in (column.low, column.high)]
+    ends = [html.escape(write_value(end, column.written)) for end in (column.low, column.high)]
     label = html.escape(column.name)
     return (
         f'<div style="width:{WIDTH}px"><div style="font-size:12px;overflow-wrap:anywhere">{label}</div>'

@@ -6,6 +6,7 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
+from polyladder.fitted.model import FittedModel, HasModel
 from polyladder.report.page import render_report
 
 HEIGHT = 900
@@ -33,6 +34,6 @@ class InlineReport:
         return f"InlineReport({len(self.page):,} characters)"
 
 
-def inline_report(estimator: Any, rows: Any = None, target: Any = None) -> InlineReport:
+def inline_report(model: FittedModel | HasModel, rows: Any = None, target: Any = None) -> InlineReport:
     """The page of a fitted estimator for a notebook; arguments as for `polyladder.write_report`."""
-    return InlineReport(render_report(estimator, rows, target))
+    return InlineReport(render_report(model, rows, target))

@@ -12,31 +12,34 @@ from pathlib import Path
 from typing import Any
 
 from polyladder.files.replace_file import write_atomically
+from polyladder.fitted.model import FittedModel, HasModel
 from polyladder.report.payload import payload
 from polyladder.report.scripts import joined
 
 
-def write_report(estimator: Any, path: str | PathLike[str], rows: Any = None, target: Any = None) -> Path:
+def write_report(
+    model: FittedModel | HasModel, path: str | PathLike[str], rows: Any = None, target: Any = None
+) -> Path:
     """Write the page of a fitted estimator, beside its place first; arguments as for `render_report`.
 
     Returns:
         Where it is.
     """
-    write_atomically(render_report(estimator, rows, target).encode(), path)
+    write_atomically(render_report(model, rows, target).encode(), path)
     return Path(path)
 
 
-def render_report(estimator: Any, rows: Any = None, target: Any = None) -> str:
+def render_report(model: FittedModel | HasModel, rows: Any = None, target: Any = None) -> str:
     """The page of a fitted estimator, as HTML that needs nothing else.
 
     Args:
-        estimator: fitted; any with a ladder behind it. Its model card, where there is one (``card_``), supplies names,
+        model: fitted; any with a ladder behind it. Its model card, where there is one (``card_``), supplies names,
             units, densities, scores and error bands.
         rows: rows of the same table. Up to 300 of them travel with the page as examples, so leave them out if the page
             goes where the rows must not. Shape (n, d).
         target: what was observed for these rows, for charts of the errors. Shape (n,) or (n, m).
     """
-    content = payload(estimator, rows, target)
+    content = payload(model, rows, target)
     script = joined("js/page/main.js", text_of)
     style = text_of("page.css")
     # Only this script and this style may act, and nothing may be fetched: a name that got past the escaping below

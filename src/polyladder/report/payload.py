@@ -9,23 +9,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from polyladder.estimators.bayesian import SUREST
-from polyladder.estimators.posterior import Posterior
-from polyladder.estimators.store import versions
-from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.explain.baseline import training_mean
-from polyladder.explain.columns import Column, values_of
-from polyladder.explain.fitted import FittedModel, read_model, target_names
 from polyladder.explain.quality import bands, calibration, qualities
 from polyladder.explain.strengths import Strengths, stored, strengths
 from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
+from polyladder.files.versions import versions
+from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel, HasModel, fitted_model
+from polyladder.fitted.steps import Affine, Quantile, Ramp, YeoJohnson
+from polyladder.fitted.values import bent_steps, main_steps, values_of
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
 from polyladder.tables.dates import DAYS, SHARES_OF_DAY
-from polyladder.tables.features import Features
-from polyladder.training.bayes.noise import TILT
-from polyladder.training.bayes.probit import NODES
 
 Json = dict[str, Any]
 
@@ -45,25 +42,25 @@ LARGEST = 16
 """... and of a longer one this many, the largest; the others are bounded."""
 
 
-def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
-    """Everything that a page about a fitted estimator needs.
+def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None) -> Json:
+    """Everything that a page about a fitted model needs.
 
     Args:
-        estimator: fitted, with a polynomial behind it; of a grid search the best one is taken.
+        model: fitted, with a ladder behind it; of a grid search the best one is taken.
         rows: rows of the same table, if there are any to show. Shape (n, d).
         target: what was observed for them. Shape (n,) or (n, m).
     """
-    model = read_model(estimator, rows)
+    model = fitted_model(model).described_by(rows)
     shown = qualities(model, rows, target)
-    table = None if rows is None else model.estimator.read_table(rows)
+    table = None if rows is None else model.read(rows)
     # What the card says of all training rows is not worked out again over the rows at hand.
     known = stored(model.card, [column.name for column in model.columns]) is not None or table is None
-    found = strengths(model, None if known else model.estimator.inputs(rows))
+    found = strengths(model, None if known else model.inputs(rows))
     return {
-        "target": model.target_name,
+        "target": model.target,
         "unit": model.card.get("unit"),
-        "estimator": type(model.estimator).__name__,
-        "posterior": model.posterior is not None,
+        "estimator": model.kind,
+        "posterior": model.answer.by_member,
         "rule": rule_of(model),
         "outputs": choices_of(model),
         "written": model.card.get("target_written"),
@@ -79,48 +76,41 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "order_path": order_path(model),
         "candidates": candidates(model),
         "order_note": (model.card.get("selection") or {}).get("order_note", ""),
-        "formula": [] if model.posterior is not None else formula_json(model),
+        "formula": [] if model.answer.by_member else formula_json(model),
         "card": card_json(model),
     }
 
 
 def rule_of(model: FittedModel) -> Json:
     """How the outputs of the ladders become a prediction."""
-    if isinstance(model.target, ClassTarget):
-        return {"task": "classification", "guard": None, **class_rule(model)}
-    guard = None
-    if model.guard_range is not None:
-        low, high = model.guard_range
-        guard = {"low": low.tolist(), "high": high.tolist()}
-    return {"task": "regression", "combine": "mean" if model.posterior is None else "median", "guard": guard}
-
-
-def class_rule(model: FittedModel) -> Json:
-    """Posterior draws have a probability each (probit); scores are averaged first and have one together."""
-    if model.posterior is not None:
-        nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-        shares = weights / weights.sum()
-        return {"combine": "draws", "surest": SUREST, "nodes": packed(nodes), "weights": packed(shares)}
-    several = model.target.outputs > 1
-    apart = several and model.estimator.get_params(deep=False).get("multiclass", "softmax") != "softmax"
-    return {"combine": "mean", "link": "one-versus-rest" if apart else "softmax"}
+    match model.answer:
+        case Numbers(guard) | Draws(guard):
+            held = None if guard is None else {"low": list(guard[0]), "high": list(guard[1])}
+            combine = "median" if model.answer.by_member else "mean"
+            return {"task": "regression", "combine": combine, "guard": held}
+        case Classes(_, link):
+            return {"task": "classification", "guard": None, "combine": "mean", "link": link}
+        case Probit(_, surest) as probit:
+            nodes = {"nodes": packed(probit.nodes), "weights": packed(probit.weights)}
+            return {"task": "classification", "guard": None, "combine": "draws", "surest": surest, **nodes}
+        case _:
+            raise TypeError(f"{type(model.answer).__name__} must have a rule of its own on the page; it has none.")
 
 
 def target_range(model: FittedModel) -> list[list[float]] | None:
     """Smallest and largest training target of each output; None for classes."""
-    if not isinstance(model.target, NumberTarget):
-        return None
-    return [list(pair) for pair in zip(model.target.low.tolist(), model.target.high.tolist(), strict=True)]
+    span = model.answer.span if isinstance(model.answer, Numbers | Draws) else None
+    return None if span is None else [list(pair) for pair in zip(*span, strict=True)]
 
 
 def choices_of(model: FittedModel) -> list[str]:
     """What can be shown: the classes, or the outputs."""
-    if isinstance(model.target, ClassTarget):
-        return [str(c) for c in model.target.labels]
-    outputs, names = model.target.outputs, target_names(model.estimator)
-    if outputs == 1:
+    if model.labels is not None:
+        return [str(label) for label in model.labels]
+    count = model.ladders.out_features
+    if count == 1:
         return ["prediction"]
-    return list(names) if len(names) == outputs else [f"output {i + 1}" for i in range(outputs)]
+    return list(model.outputs) if len(model.outputs) == count else [f"output {i + 1}" for i in range(count)]
 
 
 def packed(values: Any) -> str:
@@ -133,12 +123,10 @@ def model_json(model: FittedModel) -> Json:
 
     Members of an ensemble are padded to one shape; here each has its own again.
     """
-    noise = None
-    if model.posterior is not None and isinstance(model.target, NumberTarget):
-        noise = noise_json(model.posterior, model.target)
+    noise = noise_json(model.answer) if isinstance(model.answer, Draws) else None
     own = (
         [model.ladders]
-        if model.posterior is not None
+        if model.answer.by_member
         else [trim(member).map(lambda t: t.unsqueeze(0)) for member in model.ladders]
     )
     return {"parts": [ladders_json(part) for part in own], "noise": noise}
@@ -173,19 +161,19 @@ def ladders_json(ladders: LadderPolynomial) -> Json:
     }
 
 
-def noise_json(posterior: Posterior, target: NumberTarget) -> Json:
+def noise_json(answer: Draws) -> Json:
     """The noise of every draw, in units of the target."""
     return {
-        "scales": packed(posterior.noise * target.scale),
-        "degrees": packed(posterior.degrees),
-        "slopes": packed(posterior.slopes),
-        "tilt": TILT,
+        "scales": packed(answer.scales),
+        "degrees": packed(answer.degrees),
+        "slopes": packed(answer.slopes),
+        "tilt": answer.tilt,
     }
 
 
 def strengths_json(model: FittedModel, found: Strengths) -> Json:
     """Strengths by the positions of columns, and the strongest pairs of those that the page can move."""
-    moving = {i for i, column in enumerate(model.columns) if column.kind != "constant"}
+    moving = {i for i, column in enumerate(model.columns) if column.role != "constant"}
     pairs = [[*places, value] for places, (_, _, value) in zip(found.pair_positions, found.pairs, strict=True)]
     return {
         "over": found.over,
@@ -197,20 +185,18 @@ def strengths_json(model: FittedModel, found: Strengths) -> Json:
 
 def columns_json(model: FittedModel, rows: Any) -> list[Json]:
     """All columns, each starting at its value in a typical row."""
-    notes = {note["name"]: note for note in model.card.get("columns", ())}
     typical: Any = model.card.get("typical") or (None if rows is None else typical_row(model, rows))
     found = []
     for i, column in enumerate(model.columns):
-        made = column_json(model.features, column)
-        written = notes.get(column.name, {}).get("written")
-        if written is not None and column.kind == "numeric":
-            made["written"] = written
+        made = column_json(model, column)
+        if column.written is not None and column.role == "numeric":
+            made["written"] = column.written
         if column.unit in (DAYS, SHARES_OF_DAY):
             # Files of before have no other sign of dates.
-            made["unit"], made["written"] = None, written or {"kind": "date", "date_format": None}
-        if typical is not None and column.kind == "category" and typical[i] in column.categories:
+            made["unit"], made["written"] = None, column.written or {"kind": "date", "date_format": None}
+        if typical is not None and column.role == "category" and typical[i] in column.categories:
             made["start"] = column.categories.index(typical[i])
-        elif typical is not None and column.kind == "numeric" and typical[i] is not None:
+        elif typical is not None and column.role == "numeric" and typical[i] is not None:
             made["start"] = min(max(float(typical[i]), column.low), column.high)
         found.append(made)
     return found
@@ -228,40 +214,61 @@ def way_json(model: FittedModel) -> Json:
     }
 
 
-def column_json(features: Features, column: Column) -> Json:
-    """A column with its transform."""
-    found: Json = {"name": column.name, "kind": column.kind, "unit": column.unit}
-    if column.kind == "category":
+def column_json(model: FittedModel, column: Column) -> Json:
+    """A column with the steps of its inputs."""
+    found: Json = {"name": column.name, "kind": column.role, "unit": column.unit}
+    if column.role == "category":
         names = ["missing" if c is None else c for c in column.categories]
-        found |= {"at": column.at, "categories": names, "start": column.categories.index(column.typical)}
-    if column.kind == "numeric":
+        found |= {"at": column.inputs[0], "categories": names, "start": column.categories.index(column.typical)}
+    if column.role == "numeric":
         found |= {
-            "at": column.at,
+            "at": column.main,
             "flag": column.flag,
             "fill": column.fill,
             "low": column.low,
             "high": column.high,
-            "hold": list(column.held),
+            "hold": list(column.reach),
             "start": column.typical,
-            "clip": bool(features.clip),
-            "mean": float(features.scaler_.mean_[column.at]),
-            "scale": float(features.scaler_.scale_[column.at]),
-            "shape": features.kind,
+            "clip": column.held is not None,
+            **scale_json(model, column),
         }
-        if features.ramps_ is not None and column.ramps:
-            own = features.ramps_.column == column.at
-            edges = {name: vars(features.ramps_)[name][own].tolist() for name in ("low", "high", "mean", "scale")}
-            found["ramps"] = {"at": list(column.ramps), **edges}
-        if features.shaper_ is not None and features.kind == "quantile":
-            knots = features.shaper_.quantiles_[:, column.at]
-            found |= {"knots": packed(knots), "levels": packed(features.shaper_.references_)}
-        elif features.shaper_ is not None:
-            found["lambda"] = float(features.shaper_.lambdas_[column.at])
-    if column.kind == "constant" and column.flag is not None:
+        ramps = ramps_json(model, column)
+        if ramps is not None:
+            found["ramps"] = ramps
+    if column.role == "constant" and column.flag is not None:
         found |= {"flag": column.flag, "fill": column.fill, "start": column.typical}
     if column.counts:
         found["density"] = {"edges": list(column.edges), "counts": list(column.counts)}
     return found
+
+
+def scale_json(model: FittedModel, column: Column) -> Json:
+    """How a number is shaped and scaled."""
+    found: Json = {"shape": "standard", "mean": 0.0, "scale": 1.0}
+    for step in main_steps(model, column):
+        match step:
+            case Affine(shift, scale):
+                found |= {"mean": shift, "scale": scale}
+            case YeoJohnson(power):
+                found |= {"shape": "yeo-johnson", "lambda": power}
+            case Quantile(knots, before, _, after):
+                sides = [
+                    (k, level) for k, b, a in zip(knots, before, after, strict=True) for level in dict.fromkeys((b, a))
+                ]
+                places, levels = zip(*sides, strict=True)
+                found |= {"shape": "quantile", "knots": packed(places), "levels": packed(levels)}
+    return found
+
+
+def ramps_json(model: FittedModel, column: Column) -> Json | None:
+    """The ramps of a column, if it has some."""
+    found: Json = {"at": [], "low": [], "high": [], "mean": [], "scale": []}
+    for k, steps in bent_steps(model, column).items():
+        match steps:
+            case (Ramp(low, high), Affine(mean, scale)):
+                for name, value in zip(found, (k, low, high, mean, scale), strict=True):
+                    found[name].append(value)
+    return found if found["at"] else None
 
 
 def example_rows(model: FittedModel, table: Any) -> list[list[Any]]:
@@ -270,43 +277,23 @@ def example_rows(model: FittedModel, table: Any) -> list[list[Any]]:
     picked = np.unique(np.linspace(0, n - 1, min(n, KEPT_ROWS)).round().astype(int))
     return [
         [
-            (column.categories.index(v) if v in column.categories else -1) if column.kind == "category" else v
+            (column.categories.index(v) if v in column.categories else -1) if column.role == "category" else v
             for column, v in zip(columns, row, strict=True)
         ]
-        for row in values_of(model.features, columns, table.take(picked))
+        for row in values_of(columns, table.take(picked))
     ]
 
 
 def order_path(model: FittedModel) -> list[list[float]]:
-    """The error of each order that was tried, from the card or from the walk of ``order="auto"``."""
-    kept = (model.card.get("selection") or model.card).get("order_path")
-    if kept:
-        return [list(pair) for pair in kept]
-    selection = vars(model.estimator).get("selection_")
-    if selection is not None:
-        return [list(pair) for pair in selection.order_path]
-    growth = vars(model.estimator).get("growth_")
-    return [] if growth is None else [list(pair) for pair in zip(growth.orders, growth.errors, strict=True)]
+    """The error of each order that was tried, if several were."""
+    kept = (model.card.get("selection") or {}).get("order_path") or model.card.get("order_path") or ()
+    return [list(pair) for pair in kept]
 
 
 def candidates(model: FittedModel) -> Json | None:
     """What a selection tried; None where nothing was selected."""
-    selection = vars(model.estimator).get("selection_")
-    if selection is None:
-        return None
-    names = ("model", "features", "order", "error", "weight")
-    return {
-        "measure": selection.measure,
-        "tried": len(selection.candidates),
-        "kinds": [{name: vars(each)[name] for name in names} for each in selection.kinds],
-    }
-
-
-def taken_order(model: FittedModel) -> int:
-    """Of the polynomial; of a selection the highest order that counts, as a line is held as a ladder of order 2."""
-    selection = vars(model.estimator).get("selection_")
-    counting = [] if selection is None else [each.order for each in selection.candidates if each.weight > 0]
-    return max(counting, default=model.ladders.order)
+    found: Json | None = model.card.get("candidates")
+    return found
 
 
 def formula_json(model: FittedModel) -> list[Json]:
@@ -324,21 +311,20 @@ def formula_json(model: FittedModel) -> list[Json]:
 
 def card_json(model: FittedModel) -> Json:
     """The model card's facts, as far as they are known."""
-    card, ladders, estimator = model.card, model.ladders, model.estimator
-    selected = "selection_" in vars(estimator)
+    card, ladders = model.card, model.ladders
     return {
         "rows": card.get("rows"),
         "scores": card.get("scores", []),
-        "settings": card.get("settings") or {k: str(v) for k, v in estimator.get_params(deep=False).items()},
+        "settings": card.get("settings", {}),
         "seed": card.get("seed"),
         "versions": card.get("versions") or versions(),
         "created": card.get("created"),
         "source": card.get("source"),
         "notes": card.get("notes", []),
         "selection": (card.get("selection") or {}).get("sentence"),
-        "order": taken_order(model),
+        "order": card.get("order", ladders.order),
         "widths": list(ladders.hidden),
         "ladders": len(ladders),
-        "weights": sum(trim(each).n_weights for each in ladders) if selected else ladders.n_weights,
-        "solver": vars(estimator).get("solver_"),
+        "weights": ladders.n_weights if model.answer.by_member else sum(trim(each).n_weights for each in ladders),
+        "solver": card.get("solver"),
     }

@@ -44,7 +44,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, rows: np.ndarray[Any, Any]) -> Table:
+    def take(self, rows: np.ndarray[Any, Any] | Sequence[int]) -> Table:
         """The given rows."""
         return replace(self, numbers=self.numbers[rows], categories={i: c[rows] for i, c in self.categories.items()})
 

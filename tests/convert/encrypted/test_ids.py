@@ -5,10 +5,9 @@ import torch
 
 from polyladder import encrypt, load
 from polyladder.convert.encrypted.ids import model_id, recipe_id
-from polyladder.convert.exported.answers import Numbers
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.fixed import held
-from polyladder.export.read import exported
+from polyladder.fitted.answers import Numbers
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.export.estimators import fitted
 from tests.ladders import random_ladder
 
@@ -19,7 +18,7 @@ def test_a_model_keeps_its_name_in_a_file_and_a_changed_one_has_another(tmp_path
     own = encrypt(model).recipe
     again = encrypt(load(tmp_path / "m.ladder")).recipe
     assert (again.model, again.id) == (own.model, own.id)
-    description = exported(model)
+    description = fitted_model(model)
     names = {own.model}
     ladders = description.ladders
     for name in ladders.tensors():
@@ -30,7 +29,7 @@ def test_a_model_keeps_its_name_in_a_file_and_a_changed_one_has_another(tmp_path
         other = type(ladders)(**layers, readout=changed["readout"], offset=changed["offset"])
         names.add(model_id(dataclasses.replace(description, ladders=other), description.answer))
     assert len(names) == 1 + len(ladders.tensors())
-    names.add(model_id(dataclasses.replace(description, features=description.features[::-1]), description.answer))
+    names.add(model_id(dataclasses.replace(description, steps=description.steps[::-1]), description.answer))
     names.add(model_id(description, Numbers(None)))
     assert len(names) == 3 + len(ladders.tensors())
 
@@ -45,6 +44,6 @@ def test_a_recipe_has_the_name_of_all_that_it_says():
 
 
 def test_the_range_of_a_bare_ladder_is_part_of_its_name():
-    ladder = exported_ladder(random_ladder(d=2, m=1))
+    ladder = ladder_model(random_ladder(d=2, m=1))
     one, two = (model_id(held(ladder, [(-1.0, high)] * 2), Numbers(None)) for high in (1.0, 2.0))
     assert one != two

@@ -7,13 +7,13 @@ from polyladder.convert.encrypted.noise import Noise, error_bound, ladder_error,
 from polyladder.convert.encrypted.normalized import NormalLadder, Sum, normalized
 from polyladder.convert.encrypted.parameters import Parameters, candidates
 from polyladder.convert.encrypted.server import Machine
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.fixed import held
+from polyladder.fitted.model import ladder_model
 from tests.ladders import random_ladder
 
 
 def test_more_bits_are_less_noise_and_more_rungs_are_more():
-    model = normalized(held(exported_ladder(random_ladder(d=3, hidden=(4, 4))), [(-1.0, 1.0)] * 3))
+    model = normalized(held(ladder_model(random_ladder(d=3, hidden=(4, 4))), [(-1.0, 1.0)] * 3))
     bounds = [error_bound(model, Parameters(16384, bits, 4))[0] for bits in (30, 40, 50)]
     assert bounds[0] > 500 * bounds[1] > 500 * 500 * bounds[2] > 0
     noise = noise_of(candidates(2)[0])

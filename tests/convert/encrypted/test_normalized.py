@@ -4,9 +4,8 @@ import torch
 
 from polyladder.convert.encrypted.normalized import normalized
 from polyladder.convert.encrypted.server import normal_outputs
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.fixed import held
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.export.estimators import case, error
 from tests.ladders import random_ladder
 
@@ -14,7 +13,7 @@ from tests.ladders import random_ladder
 @pytest.mark.parametrize("hidden", [(), (3,), (4, 5), (3, 3, 3)])
 def test_nothing_inside_exceeds_one_and_the_function_is_the_same(hidden):
     p = random_ladder(d=3, hidden=hidden, m=2)
-    model = normalized(held(exported_ladder(p), [(-2.0, 1.0)] * 3))
+    model = normalized(held(ladder_model(p), [(-2.0, 1.0)] * 3))
     x = np.random.default_rng(0).uniform(-2, 1, (300, 3))
     assert error(normal_outputs(model, x), p(torch.tensor(x)).numpy()) < 1e-12
     z = x / model.scale
@@ -31,7 +30,7 @@ def test_nothing_inside_exceeds_one_and_the_function_is_the_same(hidden):
 @pytest.mark.parametrize("name", ["numbers", "two outputs", "three classes", "kernel"])
 def test_members_are_summed(name):
     fitted, rows, _ = case(name)
-    description = exported(fitted)
+    description = fitted_model(fitted)
     z = fitted.inputs(rows).numpy()
     found = normal_outputs(normalized(description), z)
     assert error(found, description.ladders(torch.tensor(z)).mean(0).numpy()) < 1e-10

@@ -11,11 +11,16 @@ from polyladder.convert.encrypted.pieces import (
     numbers_from,
     parameters_from,
 )
-from polyladder.convert.exported.answers import Classes, Numbers
-from polyladder.convert.exported.model import ExportedColumn, Feature
-from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
+from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.column import Column
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
+from polyladder.tables.columns import ColumnKind
 
-COLUMNS = (ExportedColumn("a", "number", (), 0.0, 1.0), ExportedColumn("t", "category", ("x", None)))
+COLUMNS = (
+    Column("a", "number", cells=ColumnKind("a", "number")),
+    Column("t", "category", ("x", None), cells=ColumnKind("t", "category")),
+)
 FEATURES = (
     Feature(0, (Fill(0.5), Clip(0.0, 1.0), YeoJohnson(0.3), Affine(0.1, 2.0), Ramp(0.0, 0.5))),
     Feature(0, (Quantile((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 1.0)),)),

@@ -22,9 +22,9 @@ def test_decrypted_answers_are_the_estimators(name):
     keys = made.recipe.make_keys()
     scores = made.score(keys.public, made.recipe.encrypt(keys.secret, frame))
     outputs = made.recipe.decrypt_outputs(keys.secret, scores)
-    from polyladder.export.read import exported
+    from polyladder.fitted.model import fitted_model
 
-    exact = exported(model).ladders(model.inputs(frame)).mean(0).numpy()
+    exact = fitted_model(model).ladders(model.inputs(frame)).mean(0).numpy()
     error = np.abs(outputs - exact).max(0)
     assert (error <= made.bound).all()
     assert (error > 0).all()

@@ -20,9 +20,9 @@ from polyladder.convert.exported.cells import (
     spelled,
     words_of,
 )
-from polyladder.convert.exported.model import ExportedColumn
 from polyladder.convert.source.numpy_cells import CELLS, DATES, NUMBERS, STYLED
-from polyladder.export.read import exported
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import fitted_model
 from polyladder.tables.booleans import NO, YES
 from polyladder.tables.columns import convert
 from polyladder.tables.dates import DATE_FORMATS, as_days
@@ -139,15 +139,15 @@ def test_what_the_lists_call_refused_is_refused_by_the_reader():
 
 
 def test_words_of_columns_and_odd_categories():
-    own = exported(models()["small"]).columns[1]
+    own = fitted_model(models()["small"]).columns[1]
     assert {words_of(own)[word] for word in YES} == {"Y"}
     assert {words_of(own)[word] for word in NO} == {"N"}
-    assert odd_categories(ExportedColumn("a", "category", ("b", " b", "NA", None))) == (" b", "NA")
+    assert odd_categories(Column("a", "category", ("b", " b", "NA", None))) == (" b", "NA")
     assert spelled("não") == ("não", "Não", "NÃO")
 
 
 def test_cells_in_words():
-    said = [cell_words(column) for column in exported(models()["small"]).columns]
+    said = [cell_words(column) for column in fitted_model(models()["small"]).columns]
     assert said[2:6] == [
         "a date as 2024-05-13",
         "a date as 2024-05-13 or as %d.%m.%Y %H:%M",
@@ -160,7 +160,7 @@ def test_cells_in_words():
 def test_categories_with_nul_are_refused():
     import dataclasses
 
-    model = exported(models()["small"])
-    hostile = dataclasses.replace(model, columns=(ExportedColumn("a", "category", ("x\0y",)), *model.columns[1:]))
+    model = fitted_model(models()["small"])
+    hostile = dataclasses.replace(model, columns=(Column("a", "category", ("x\0y",)), *model.columns[1:]))
     with pytest.raises(ValueError, match="Column 'a' must have categories without the character NUL for C"):
         refuse_nul(hostile, "C")

@@ -6,7 +6,7 @@ import torch
 
 from polyladder import LadderPolynomial
 from polyladder.convert.exported.ranges import Interval, feature_range, input_box, ladder_ranges
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model
 from tests.export.estimators import NAMES, case, each
 from tests.ladders import random_ladder
 
@@ -14,7 +14,7 @@ from tests.ladders import random_ladder
 @pytest.mark.parametrize("name", each(*(n for n in NAMES if "classes" not in n)))
 def test_no_row_leaves_the_ranges(name):
     model, rows, _ = case(name)
-    description = exported(model)
+    description = fitted_model(model)
     box = input_box(description)
     z = model.inputs(rows)
     assert (z >= torch.tensor(box.low)).all()
@@ -53,8 +53,9 @@ def test_ranges_are_tight_where_interval_arithmetic_is_exact():
 
 
 def test_columns_that_nothing_holds_have_no_range():
-    from polyladder.convert.exported.model import Feature, exported_ladder
+    from polyladder.fitted.model import ladder_model
+    from polyladder.fitted.plan import Feature
 
     assert feature_range(Feature(0, ())) == (-np.inf, np.inf)
     with pytest.raises(ValueError, match="must be held to a range"):
-        input_box(exported_ladder(random_ladder()))
+        input_box(ladder_model(random_ladder()))

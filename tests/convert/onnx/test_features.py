@@ -1,8 +1,8 @@
 import numpy as np
 
-from polyladder.convert.exported.steps import Clip, Ramp
 from polyladder.convert.onnx.features import apply
 from polyladder.convert.onnx.graph import OPSET, Graph
+from polyladder.fitted.steps import Clip, Ramp
 from tests.convert.onnx.run import session
 
 

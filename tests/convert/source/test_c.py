@@ -4,10 +4,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.c import c_source
 from polyladder.convert.source.fixed import fixed_source
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.convert.source.compiled import call, coded, compiler, library
 from tests.export.estimators import NAMES, case, each, error, fitted
 from tests.ladders import random_ladder
@@ -16,7 +15,7 @@ from tests.ladders import random_ladder
 @pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise"))
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)
-    description = exported(model)
+    description = fitted_model(model)
     loaded = library(c_source(description), tmp_path)
     numbers = coded(loaded, description, rows)
     assert error(call(loaded, numbers, answers.shape[1]), answers) < 1e-12
@@ -25,7 +24,7 @@ def test_agrees_with_predict(name, tmp_path):
 @pytest.mark.parametrize("name", each("numbers", "yeo-johnson", "gaps and categories", "three classes", "piecewise"))
 def test_single_precision(name, tmp_path):
     model, rows, answers = case(name)
-    description = exported(model)
+    description = fitted_model(model)
     loaded = library(c_source(description, numbers="float32"), tmp_path)
     numbers = coded(loaded, description, rows)
     assert error(call(loaded, numbers, answers.shape[1], np.float32), answers) < 1e-4
@@ -33,7 +32,7 @@ def test_single_precision(name, tmp_path):
 
 def test_the_best_class_is_predicted(tmp_path):
     model, rows = fitted("three classes")
-    description = exported(model)
+    description = fitted_model(model)
     loaded = library(c_source(description), tmp_path)
     probabilities = call(loaded, rows.to_numpy()[:300], 3)
     best = [loaded.ladder_class(p.ctypes.data_as(loaded.ladder_predict.argtypes[0])) for p in probabilities]
@@ -42,7 +41,7 @@ def test_the_best_class_is_predicted(tmp_path):
 
 def test_numbers_are_written_exactly_and_nothing_is_allocated():
     p = random_ladder(d=2, hidden=(3,), m=1)
-    text = str(c_source(exported_ladder(p)))
+    text = str(c_source(ladder_model(p)))
     written = {float.fromhex(h) for h in re.findall(r"-?0x[0-9a-f.]+p[+-]\d+", text)}
     assert set(p.readout.flatten().tolist()) <= written
     assert "alloc" not in text
@@ -50,7 +49,7 @@ def test_numbers_are_written_exactly_and_nothing_is_allocated():
 
 
 def test_names_cannot_leave_their_comment_and_the_header_serves_c_plus_plus(tmp_path):
-    source = c_source(exported_ladder(random_ladder(d=1), ["*/ int x = ; /*"]))
+    source = c_source(ladder_model(random_ladder(d=1), ["*/ int x = ; /*"]))
     (tmp_path / "m.h").write_text(source.header)
     (tmp_path / "m.cc").write_text('#include "m.h"\nint main() { double a[2], r[1] = {0}; ladder_predict(r, a); }\n')
     source.write(tmp_path / "ladder.c")
@@ -62,14 +61,14 @@ def test_names_cannot_leave_their_comment_and_the_header_serves_c_plus_plus(tmp_
 
 def test_a_name_that_is_no_identifier_is_refused():
     with pytest.raises(ValueError, match="name must be an identifier"):
-        c_source(exported_ladder(random_ladder()), name="my model")
+        c_source(ladder_model(random_ladder()), name="my model")
     with pytest.raises(ValueError, match="numbers must be"):
-        c_source(exported_ladder(random_ladder()), numbers="float16")
+        c_source(ladder_model(random_ladder()), numbers="float16")
 
 
 @pytest.mark.slow
 def test_names_that_c_and_its_headers_use_are_prefixes_like_any_other(tmp_path):
-    ladder = exported_ladder(random_ladder(d=1))
+    ladder = ladder_model(random_ladder(d=1))
     lines = ["#include <stdint.h>\n#include <stddef.h>"]
     for name in ("int", "class", "_stdint", "_stddef", "NULL", "errno"):
         c_source(ladder, name=name).write(tmp_path / f"{name}.c")

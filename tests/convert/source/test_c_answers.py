@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
-from polyladder.convert.exported.answers import Posterior
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
 from polyladder.convert.source.c import c_source
+from polyladder.fitted.answers import Draws
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.plan import Feature
 from tests.convert.source.compiled import call, library
 from tests.ladders import random_ladder
 
@@ -13,9 +15,9 @@ def test_median_and_deviation_over_believed_draws(guard, tmp_path):
     """Also where no draw lies in the guard's range: then all count, held to it."""
     p = random_ladder(d=2, hidden=(3,), m=1, batch_shape=(5,))
     variance = np.linspace(0.1, 0.5, 5).reshape(5, 1)
-    answer = Posterior(guard, variance, np.zeros((5, 1, 0)), 3.0)
-    columns = tuple(ExportedColumn(n, "number") for n in "ab")
-    model = ExportedModel(columns, (Feature(0, ()), Feature(1, ())), p, answer)
+    answer = Draws(guard, np.sqrt(variance), np.full((5, 1), np.inf), np.zeros((5, 1, 0)))
+    columns = tuple(Column(n, "number") for n in "ab")
+    model = FittedModel(columns, (Feature(0, ()), Feature(1, ())), p, answer)
     x = np.random.default_rng(0).normal(size=(50, 2))
     found = call(library(c_source(model), tmp_path), x, 2)
     import torch

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
 
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.c import c_source
 from polyladder.convert.source.c_codes import code_text, has_codes
 from polyladder.convert.source.fixed import fixed_source
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.convert.source.compiled import call, library
 from tests.export.cells import BASE, TEXTS, as_numbers, error, models, predicted, rows
 from tests.ladders import random_ladder
@@ -26,7 +25,7 @@ def coded(loaded, frame, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["small", "default"])
 def test_cells_are_read_as_predict_reads_them(name, tmp_path):
-    loaded = library(c_source(exported(models()[name])), tmp_path)
+    loaded = library(c_source(fitted_model(models()[name])), tmp_path)
     table = coded(loaded, rows(), name)
     assert error(call(loaded, table, 1), predicted(name)) < 1e-12
     # Neither yes nor no, codes that do not exist, and infinite numbers have no answer.
@@ -39,7 +38,7 @@ def test_cells_are_read_as_predict_reads_them(name, tmp_path):
 
 @pytest.mark.slow
 def test_texts_of_every_alphabet_have_codes(tmp_path):
-    model = exported(models()["small"])
+    model = fitted_model(models()["small"])
     sex = model.columns[0].categories
     for source in (c_source(model), fixed_source(model)):
         loaded = library(source, tmp_path)
@@ -53,7 +52,7 @@ def test_texts_of_every_alphabet_have_codes(tmp_path):
 
 
 def test_models_of_numbers_have_no_codes():
-    model = exported_ladder(random_ladder())
+    model = ladder_model(random_ladder())
     assert not has_codes(model)
     assert code_text(model, "ladder") == ""
-    assert BASE.keys() == {c.name for c in exported(models()["small"]).columns}
+    assert BASE.keys() == {c.name for c in fitted_model(models()["small"]).columns}

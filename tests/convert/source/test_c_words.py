@@ -1,7 +1,8 @@
 import subprocess
 
-from polyladder.convert.exported.model import ExportedColumn
 from polyladder.convert.source.c_words import c_string, column_words, commented
+from polyladder.fitted.column import Column
+from polyladder.tables.columns import ColumnKind, column_kind
 from tests.convert.source.compiled import compiler
 
 HOSTILE = [
@@ -29,11 +30,13 @@ def test_literals_are_bytes_of_utf_8_and_comments_hold(tmp_path):
 
 
 def test_columns_in_words():
-    assert column_words(ExportedColumn("a", "number")) == "a number"
-    assert "days since 1970-01-01" in column_words(ExportedColumn("a", "number", written={"kind": "date"}))
-    assert column_words(ExportedColumn("a", "category", ("x", None))) == (
+    assert column_words(Column("a", "number")) == "a number"
+    assert "days since 1970-01-01" in column_words(Column("a", "number", cells=ColumnKind("a", "date")))
+    assert column_words(Column("a", "category", ("x", None))) == (
         'code of a text (0: "x", 1: missing, -1: none of these)'
     )
     written = {"kind": "boolean", "words": ["N", "Y"]}
-    assert "-2: neither yes nor no" in column_words(ExportedColumn("a", "category", ("N", "Y"), written=written))
-    assert column_words(ExportedColumn("a", "category")) == "not used"
+    assert "-2: neither yes nor no" in column_words(
+        Column("a", "category", ("N", "Y"), cells=column_kind("a", written))
+    )
+    assert column_words(Column("a", "category")) == "not used"

@@ -12,9 +12,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.excel import excel_source, quoted
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.export import cells
 from tests.export.estimators import case, error
 from tests.ladders import random_ladder
@@ -68,7 +67,7 @@ def flat_cells(text):
 )
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)
-    description = exported(model)
+    description = fitted_model(model)
     header, lines = computed(excel_source(description), rows[:ROWS], tmp_path)
     at = [header.index(n) for n in description.answer_names]
     assert error([[line[i] for i in at] for line in lines], answers[:ROWS]) < 1e-9
@@ -78,11 +77,11 @@ def test_agrees_with_predict(name, tmp_path):
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="must have one ladder per cell"):
-        excel_source(exported(case("posterior")[0]))
+        excel_source(fitted_model(case("posterior")[0]))
     with pytest.raises(ValueError, match="too many pieces"):
-        excel_source(exported(case("quantile")[0]))
+        excel_source(fitted_model(case("quantile")[0]))
     with pytest.raises(ValueError, match="at most 8,192 characters"):
-        excel_source(exported_ladder(random_ladder(d=400, hidden=(2,))))
+        excel_source(ladder_model(random_ladder(d=400, hidden=(2,))))
 
 
 def test_cells_are_read_as_predict_reads_them(tmp_path):
@@ -101,7 +100,7 @@ def test_cells_are_read_as_predict_reads_them(tmp_path):
     ]
     wrong = [{"own": "maybe"}, {"age": "abc"}, {"day": "yesterday"}, {"price": "$ 5 each"}]
     given = pd.DataFrame([plain | change for change in same + others + wrong]).astype(object)
-    header, lines = computed(excel_source(exported(model)), given, tmp_path)
+    header, lines = computed(excel_source(fitted_model(model)), given, tmp_path)
     found = [line[header.index("prediction")] for line in lines]
     clean = [cells.BASE | {k: "" if v is None else v for k, v in change.items()} for change in same + others]
     rows = cells.as_numbers(pl.DataFrame(clean))
@@ -117,7 +116,7 @@ def test_cells_are_read_as_predict_reads_them(tmp_path):
 
 def test_names_that_begin_like_formulas_and_long_texts():
     names = ["=1+1", "+a", "-b", "@c", "\t=1", "\r=2", "plain"]
-    header, _ = csv.reader(io.StringIO(str(excel_source(exported_ladder(random_ladder(d=7), names))), newline=""))
+    header, _ = csv.reader(io.StringIO(str(excel_source(ladder_model(random_ladder(d=7), names))), newline=""))
     assert header[:7] == [" =1+1", " +a", " -b", " @c", " \t=1", " \r=2", "plain"]
     with pytest.raises(ValueError, match=r"at most 255 characters; .* has 300"):
         quoted("x" * 300)

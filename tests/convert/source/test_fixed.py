@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.fixed import fixed_source
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.convert.source.compiled import library
 from tests.export.estimators import case, each
 from tests.ladders import random_ladder
@@ -43,7 +42,7 @@ def answers_of(source, model, rows, folder, bits):
 @pytest.mark.parametrize("name", each("numbers", "gaps and categories", "two outputs", "machine", "piecewise"))
 def test_within_its_proven_bound(name, bits, tmp_path):
     model, rows, answers = case(name)
-    description = exported(model)
+    description = fitted_model(model)
     source = fixed_source(description, bits=bits)
     found = answers_of(source, description, rows.to_numpy(dtype=object), tmp_path, bits)
     error = np.abs(found - answers).max(0)
@@ -55,7 +54,7 @@ def test_within_its_proven_bound(name, bits, tmp_path):
 
 
 def test_no_floating_point_anywhere():
-    text = str(fixed_source(exported(case("numbers")[0])))
+    text = str(fixed_source(fitted_model(case("numbers")[0])))
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     assert not re.search(r"float|double|0x|\d\.\d|math", code)
 
@@ -63,8 +62,8 @@ def test_no_floating_point_anywhere():
 def test_a_bare_ladder_needs_ranges(tmp_path):
     p = random_ladder(d=2, m=1)
     with pytest.raises(ValueError, match="must be held to a range"):
-        fixed_source(exported_ladder(p))
-    model = exported_ladder(p)
+        fixed_source(ladder_model(p))
+    model = ladder_model(p)
     source = fixed_source(model, ranges=[(-1.0, 1.0), (-2.0, 2.0)])
     x = np.random.default_rng(0).uniform(-1, 1, (200, 2))
     found = answers_of(source, model, x.astype(object), tmp_path, 32)
@@ -75,8 +74,8 @@ def test_a_bare_ladder_needs_ranges(tmp_path):
 
 def test_what_is_not_integer_is_refused():
     with pytest.raises(ValueError, match="model of numbers"):
-        fixed_source(exported(case("two classes")[0]))
+        fixed_source(fitted_model(case("two classes")[0]))
     with pytest.raises(ValueError, match="YeoJohnson is not of that kind"):
-        fixed_source(exported(case("yeo-johnson")[0]))
+        fixed_source(fitted_model(case("yeo-johnson")[0]))
     with pytest.raises(ValueError, match="bits must be 16 or 32"):
-        fixed_source(exported(case("numbers")[0]), bits=8)
+        fixed_source(fitted_model(case("numbers")[0]), bits=8)

@@ -1,10 +1,10 @@
 import pytest
 
-from polyladder.convert.exported.model import ExportedColumn
-from polyladder.convert.exported.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp
-from polyladder.convert.source.fixed_steps import Column, Value, step_lines
+from polyladder.convert.source.fixed_steps import FixedColumn, Value, step_lines
+from polyladder.fitted.column import Column
+from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp
 
-COLUMN = Column(ExportedColumn("a", "category", ("u", "v")), 8)
+COLUMN = FixedColumn(Column("a", "category", ("u", "v")), 8)
 
 
 def after(*steps):

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from polyladder.convert.source.numpy import numpy_source
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model
 from tests.export.estimators import NAMES, case, each, error
 
 
@@ -10,7 +10,7 @@ from tests.export.estimators import NAMES, case, each, error
 def test_agrees_with_predict(name):
     model, rows, answers = case(name)
     module = {}
-    exec(compile(str(numpy_source(exported(model))), "model.py", "exec"), module)
+    exec(compile(str(numpy_source(fitted_model(model))), "model.py", "exec"), module)
     assert error(module["predict"](rows), answers) < 1e-12
     cells = {name: [None if v is None or v != v else v for v in rows[name]] for name in rows.columns[::-1]}
     # All rows once are slow enough.
@@ -21,10 +21,10 @@ def test_agrees_with_predict(name):
 
 
 def test_texts_cannot_leave_their_strings():
-    from polyladder.convert.exported.model import exported_ladder
+    from polyladder.fitted.model import ladder_model
     from tests.ladders import random_ladder
 
     names = ['a""" \\\nraise SystemExit\n"""', "ends in \\", 'ends in "', "\0", "'''", "{braces}"]
     module = {}
-    exec(str(numpy_source(exported_ladder(random_ladder(d=len(names)), names))), module)
+    exec(str(numpy_source(ladder_model(random_ladder(d=len(names)), names))), module)
     assert module["COLUMNS"] == names

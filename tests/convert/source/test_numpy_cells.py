@@ -7,7 +7,7 @@ import pytest
 
 from polyladder import LPNNRegressor
 from polyladder.convert.source.numpy import numpy_source
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model
 from tests.export.cells import (
     BASE,
     REFUSED,
@@ -22,7 +22,7 @@ from tests.export.cells import (
 
 def module_of(model):
     module = {}
-    exec(compile(str(numpy_source(exported(model))), "model.py", "exec"), module)
+    exec(compile(str(numpy_source(fitted_model(model))), "model.py", "exec"), module)
     return module
 
 

@@ -4,10 +4,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.sql import sql_source
 from polyladder.convert.source.sql_words import quoted
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.convert.source.postgres import run as run_postgres
 from tests.export.estimators import NAMES, case, each, error
 from tests.ladders import random_ladder
@@ -30,7 +29,7 @@ def run_duckdb(query, frame):
 
 def compare(name, run, rows):
     model, frame, answers = case(name)
-    description = exported(model)
+    description = fitted_model(model)
     frame = frame[:rows].assign(id=np.arange(rows)[::-1])
     found = sorted(run(sql_source(description, key="id"), frame), reverse=True)
     assert [row[0] for row in found] == frame["id"].tolist()
@@ -60,8 +59,8 @@ def test_rows_are_numbered_without_a_key():
 
 
 def test_text_grows_with_the_weights_only():
-    short = len(str(sql_source(exported_ladder(random_ladder(hidden=(6,) * 2)))))
-    long = len(str(sql_source(exported_ladder(random_ladder(hidden=(6,) * 8)))))
+    short = len(str(sql_source(ladder_model(random_ladder(hidden=(6,) * 2)))))
+    long = len(str(sql_source(ladder_model(random_ladder(hidden=(6,) * 8)))))
     assert long < 5 * short
 
 
@@ -72,10 +71,10 @@ def test_wide_sums_are_not_nested_deeply():
     import torch
 
     frame = pd.DataFrame(x, columns=[f"x{i}" for i in range(400)])
-    found = run_sqlite(sql_source(exported_ladder(p)), frame)
+    found = run_sqlite(sql_source(ladder_model(p)), frame)
     assert error([row[1:] for row in found], p(torch.tensor(x)).numpy()) < 1e-9
 
 
 def test_names_cannot_leave_their_quotes():
     name = 'a" FROM x; DROP TABLE rows; --'
-    assert quoted(name) in str(sql_source(exported_ladder(random_ladder(d=1), [name])))
+    assert quoted(name) in str(sql_source(ladder_model(random_ladder(d=1), [name])))

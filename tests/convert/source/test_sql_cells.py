@@ -10,11 +10,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from polyladder.convert.exported.model import exported_ladder
 from polyladder.convert.source.sql import sql_source
 from polyladder.convert.source.sql_cells import fixed_places, table_name
 from polyladder.convert.source.sql_words import quoted
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model, ladder_model
 from tests.convert.source import postgres
 from tests.export.cells import BASE, NUMBERS, REFUSED, as_numbers, error, models, predicted, rows
 from tests.ladders import random_ladder
@@ -72,13 +71,13 @@ PLAIN = BASE | {"price": 2000.0, "share": 12.0, "age": 30.0, "flag": 1.0, "cold"
 def test_cells_are_read_as_predict_reads_them(name, database):
     prepared = as_numbers(rows(), name)
     mixed = rows().with_columns(prepared[c] for c in NUMBERS)
-    query = sql_source(exported(models()[name]), "houses", key="id")
+    query = sql_source(fitted_model(models()[name]), "houses", key="id")
     assert error(ask(database, statements("houses", TYPES, mixed.to_dicts()), query), predicted(name)) < 1e-9
 
 
 @pytest.mark.parametrize("database", DATABASES)
 def test_cells_that_predict_refuses_have_no_answer(database):
-    query = sql_source(exported(models()["small"]), "houses", key="id")
+    query = sql_source(fitted_model(models()["small"]), "houses", key="id")
     # Texts among numbers cannot be in a table of DuckDB or PostgreSQL in the first place.
     wrong = [(column, cell) for column, cell in REFUSED if database == "sqlite" or column not in NUMBERS]
     if database == "sqlite":
@@ -97,7 +96,7 @@ def test_cells_that_predict_refuses_have_no_answer(database):
 
 
 def test_texts_of_numbers_are_numbers_in_sqlite_and_refused_elsewhere():
-    query = sql_source(exported(models()["small"]), "houses", key="id")
+    query = sql_source(fitted_model(models()["small"]), "houses", key="id")
     texts = ["30", "30.0", "3e1", "3E+1", "30.", "00030"]
     made = statements("houses", TYPES | {"age": "TEXT"}, [PLAIN | {"age": text} for text in texts])
     assert error(ask("sqlite", made, query), np.full((len(texts), 1), predicted("small")[0])) < 1e-9
@@ -107,7 +106,7 @@ def test_texts_of_numbers_are_numbers_in_sqlite_and_refused_elsewhere():
 
 @pytest.mark.slow
 def test_texts_of_numbers_are_refused_by_postgresql():
-    query = sql_source(exported(models()["small"]), "houses", key="id")
+    query = sql_source(fitted_model(models()["small"]), "houses", key="id")
     with pytest.raises(ValueError, match="operator does not exist: text <= double precision"):
         ask("postgresql", statements("houses", TYPES | {"age": "TEXT"}, [PLAIN]), query)
 
@@ -121,7 +120,7 @@ def test_dates_booleans_and_numbers_of_the_database(database):
     first = PLAIN | {"own": true, "flag": true, "sold": sold}
     nan = {"age": float("nan") if database != "sqlite" else None}
     records = [first, first | nan, first | {"own": false, "flag": false}, first | {"sold": "2021-03-04 10:30:00.25"}]
-    query = sql_source(exported(models()["small"]), "houses", key="id")
+    query = sql_source(fitted_model(models()["small"]), "houses", key="id")
     found = ask(database, statements("houses", types, records), query)
     said = [BASE, BASE | {"age": ""}, BASE | {"own": "N", "flag": "0"}]
     expected = models()["small"].predict(
@@ -137,7 +136,7 @@ def test_dates_booleans_and_numbers_of_the_database(database):
 
 @pytest.mark.parametrize("database", DATABASES)
 def test_a_column_that_is_not_there_is_an_error(database):
-    query = sql_source(exported_ladder(random_ladder(d=1), ["area"]), "houses")
+    query = sql_source(ladder_model(random_ladder(d=1), ["area"]), "houses")
     with pytest.raises(Exception, match="area"):
         ask(database, 'DROP TABLE IF EXISTS houses; CREATE TABLE houses ("aera" INTEGER);', query)
 
@@ -146,7 +145,7 @@ def test_a_column_that_is_not_there_is_an_error(database):
 @pytest.mark.parametrize("table", ["features", "r", "my houses"])
 def test_tables_may_have_any_name_and_a_schema(table, database):
     schema = "public" if database == "postgresql" else "main"
-    p = exported_ladder(random_ladder(d=1, m=1), ["x"])
+    p = ladder_model(random_ladder(d=1, m=1), ["x"])
     made = f'DROP TABLE IF EXISTS {quoted(table)}; CREATE TABLE {quoted(table)} ("x" FLOAT); '
     made += f"INSERT INTO {quoted(table)} VALUES (2);"
     plain = ask(database, made, sql_source(p, table))
@@ -168,7 +167,7 @@ def test_names_of_tables():
 @pytest.mark.slow
 def test_days_by_arithmetic_are_those_of_the_calendar():
     days = pd.date_range("1000-01-01", "2999-12-31", freq="733D", unit="us")
-    query = str(sql_source(exported(models()["small"]), "t", key="id"))
+    query = str(sql_source(fitted_model(models()["small"]), "t", key="id"))
     # The cells alone, before anything holds them to the training range.
     cells = query[: query.index(",\nladder_features")] + "\nSELECT k, c2 FROM ladder_cells"
     made = statements("t", TYPES, [PLAIN | {"day": str(day.date())} for day in days])
@@ -187,7 +186,7 @@ def test_formats_of_different_lengths_have_no_places():
 def test_wide_tables_of_zeros_and_ones_need_little_memory():
     p = random_ladder(d=120, hidden=(1,), m=1)
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, size=(2, 120)) * 1.0).add_prefix("x")
-    model = exported_ladder(p, list(frame.columns))
+    model = ladder_model(p, list(frame.columns))
     model = dataclasses.replace(model, columns=tuple(dataclasses.replace(c, binary=True) for c in model.columns))
     query = sql_source(model)
     with duckdb.connect(config={"memory_limit": "200MB", "threads": 1}) as opened:

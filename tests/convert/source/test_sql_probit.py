@@ -5,7 +5,7 @@ import re
 import pytest
 
 from polyladder.convert.source.sql import sql_source
-from polyladder.export.read import exported
+from polyladder.fitted.model import fitted_model
 from tests.convert.source.postgres import run as run_postgres
 from tests.convert.source.test_sql import compare, run_duckdb, run_sqlite
 from tests.export.estimators import case
@@ -18,5 +18,5 @@ def test_three_classes_agree_with_predict(run, rows) -> None:
 
 
 def test_every_stage_is_one_expression() -> None:
-    text = str(sql_source(exported(case("posterior of two classes")[0])))
+    text = str(sql_source(fitted_model(case("posterior of two classes")[0])))
     assert re.findall(r"(sizes|ratios|tails|shares) AS MATERIALIZED", text) == ["sizes", "ratios", "tails", "shares"]

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
+import torch
 
 from polyladder.convert.encrypted.bundle import Bundle, Ids, check_ids, check_parts, pack, unpack
 from polyladder.convert.encrypted.ids import recipe_id
@@ -24,10 +25,12 @@ from polyladder.convert.encrypted.pieces import (
     require,
 )
 from polyladder.convert.encrypted.seal import ciphertext, context, from_bytes, library, to_bytes
-from polyladder.convert.exported.answers import Classes, Numbers
-from polyladder.convert.exported.apply import answers_of, inputs_of
-from polyladder.convert.exported.model import ExportedColumn, Feature
 from polyladder.convert.exported.ranges import Array
+from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.answers.answer import held
+from polyladder.fitted.column import Column
+from polyladder.fitted.plan import Feature, plan_of
+from polyladder.fitted.rows import read
 
 FORMAT = "polyladder encrypted recipe 2"
 
@@ -61,7 +64,7 @@ class Recipe:
 
     model: str
     parameters: Parameters
-    columns: tuple[ExportedColumn, ...]
+    columns: tuple[Column, ...]
     features: tuple[Feature, ...]
     scale: Array
     sizes: Array
@@ -91,7 +94,7 @@ class Recipe:
         """
         seal, made_in = library(), context(self.parameters)
         ids, secret = self._secret(made_in, secret_key)
-        z = inputs_of(self.columns, self.features, rows) / self.scale
+        z = self._inputs(rows) / self.scale
         if len(z) == 0 or np.abs(z).max() > 1 + ROUNDING:
             raise ValueError("Rows must be some, and inputs within the recipe's range; the recipe may be damaged.")
         encryptor = seal.Encryptor(made_in, secret)
@@ -106,7 +109,21 @@ class Recipe:
 
     def decrypt(self, secret_key: bytes, scores: bytes) -> Array:
         """Answers from encrypted scores: guarded numbers (n, m), or probabilities (n, classes)."""
-        return answers_of(self.answer, self.decrypt_outputs(secret_key, scores))
+        outputs = torch.from_numpy(self.decrypt_outputs(secret_key, scores)).unsqueeze(0)
+        if isinstance(self.answer, Classes):
+            return np.asarray(self.answer.probabilities(outputs).numpy())
+        return np.asarray(held(outputs[0], self.answer.guard).numpy())
+
+    def _inputs(self, rows: Any) -> Array:
+        """The inputs of the ladders. Shape (n, d)."""
+        table, plan = read(self.columns, rows), plan_of(self.columns, self.features)
+        place = {position: k for k, position in enumerate(table.positions)}
+        z = plan(table.numbers[:, [place[i] for i in plan.numeric]], table.categories)
+        if not np.isfinite(z).all():
+            row, at = (int(i) for i in np.argwhere(~np.isfinite(z))[0])
+            name = self.columns[self.features[at].column].name
+            raise ValueError(f"Column {name!r} must hold finite numbers; row {row + 1} does not. Fill it in first.")
+        return z
 
     def decrypt_outputs(self, secret_key: bytes, scores: bytes) -> Array:
         """The outputs of the ladders themselves. Shape (n, m).

@@ -8,18 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from polyladder.convert.encrypted.pieces import answer_json, columns_json, features_json
-from polyladder.convert.exported.answers import Classes, Numbers
-from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.ranges import Array
+from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.model import FittedModel
 
 DIGITS = 7
 """Digits of computed numbers that count. Another processor may round their last ones otherwise; and what differs beyond
 the seventh moves an answer by no more than a ten-millionth of its size."""
 
 
-def model_id(model: ExportedModel, answer: Numbers | Classes) -> str:
+def model_id(model: FittedModel, answer: Numbers | Classes) -> str:
     """The name of a model: of its weights, its preprocessing and its answers, as they are stored."""
-    text = [columns_json(model.columns), features_json(model.features), answer_json(answer)]
+    text = [columns_json(model.columns), features_json(model.steps), answer_json(answer)]
     sha = hashlib.sha256(json.dumps(text).encode())
     for name, tensor in sorted(model.ladders.tensors().items()):
         sha.update(f"{name} {tuple(tensor.shape)}".encode())

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.ranges import Array, Interval, affine_range, input_box
+from polyladder.fitted.model import FittedModel
 from polyladder.polynomial.ladder import LadderPolynomial
 
 
@@ -53,7 +53,7 @@ class NormalModel:
     depth: int
 
 
-def normalized(model: ExportedModel) -> NormalModel:
+def normalized(model: FittedModel) -> NormalModel:
     """The model with every value inside divided by its proven size."""
     box = input_box(model)
     scale = np.maximum(box.size, 1e-12)

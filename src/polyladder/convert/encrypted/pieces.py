@@ -5,51 +5,47 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from polyladder.convert.encrypted.parameters import FEWEST, LIMITS, MOST, Parameters
-from polyladder.convert.exported.answers import Classes, Numbers
-from polyladder.convert.exported.model import ExportedColumn, Feature
 from polyladder.convert.exported.ranges import Array
-from polyladder.convert.exported.steps import (
-    Affine,
-    Blank,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    YeoJohnson,
-)
+from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.column import Column
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
+from polyladder.tables.columns import column_kind
 
 STEPS: dict[str, Any] = {
     kind.__name__: kind for kind in (Blank, Fill, Clip, Affine, Ramp, YeoJohnson, Quantile, IsMissing, IsCategory)
 }
 
 
-def columns_json(columns: Sequence[ExportedColumn]) -> list[dict[str, Any]]:
+def columns_json(columns: Sequence[Column]) -> list[dict[str, Any]]:
     """Columns as JSON."""
-    return [asdict(column) for column in columns]
+    return [
+        {"name": c.name, "kind": c.kind, "categories": list(c.categories), "written": c.reading.json()} for c in columns
+    ]
 
 
-def columns_from(content: Any) -> tuple[ExportedColumn, ...]:
+def columns_from(content: Any) -> tuple[Column, ...]:
     """Columns from their JSON."""
     for column in content:
         require(column["kind"] in ("number", "category"), "a column must hold numbers or texts")
         require(isinstance(column["name"], str), "a column must have a name")
-    return tuple(ExportedColumn(**{**c, "categories": tuple(c["categories"])}) for c in content)
+    return tuple(
+        Column(c["name"], c["kind"], tuple(c["categories"]), cells=column_kind(c["name"], c["written"]))
+        for c in content
+    )
 
 
 def features_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
     """Features as JSON."""
-    return [{"column": f.column, "steps": [{"kind": type(s).__name__, **asdict(s)} for s in f.steps]} for f in features]
+    return [{"column": f.column, "steps": [{"kind": type(s).__name__, **vars(s)} for s in f.steps]} for f in features]
 
 
-def features_from(content: Any, columns: Sequence[ExportedColumn]) -> tuple[Feature, ...]:
+def features_from(content: Any, columns: Sequence[Column]) -> tuple[Feature, ...]:
     """Features from their JSON: texts are compared with categories, and numbers are computed with."""
     found = []
     for feature in content:
@@ -80,7 +76,9 @@ def step_from(content: Mapping[str, Any]) -> Any:
 
 def answer_json(answer: Numbers | Classes) -> dict[str, Any]:
     """The way from outputs to answers, as JSON."""
-    return {"kind": type(answer).__name__, **asdict(answer)}
+    if isinstance(answer, Classes):
+        return {"kind": "Classes", "labels": list(answer.labels), "link": answer.link}
+    return {"kind": "Numbers", "guard": answer.guard}
 
 
 def answer_from(content: Mapping[str, Any], outputs: int) -> Numbers | Classes:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
 from polyladder.tables.booleans import spellings
 from polyladder.tables.columns import MISSING
 from polyladder.tables.dates import ISO, TIMES, date_unit
@@ -30,7 +31,7 @@ PER_MICROSECOND = 1 / 86_400e6
 """Days: dates are whole microseconds times this, rounded as in training."""
 
 
-def odd_categories(column: ExportedColumn) -> tuple[str, ...]:
+def odd_categories(column: Column) -> tuple[str, ...]:
     """Categories that reading a cell would change: with space around them, or the same as a word for nothing.
 
     No table in a file has them, but a data frame may; a cell that is exactly such a text is that category.
@@ -39,12 +40,12 @@ def odd_categories(column: ExportedColumn) -> tuple[str, ...]:
     return tuple(c for c in present if c != c.strip(SPACES) or c.lower() in MISSING)
 
 
-def spellings_of(column: ExportedColumn) -> dict[str, str]:
+def spellings_of(column: Column) -> dict[str, str]:
     """Other spellings of the categories that the model knows, and those."""
-    return {other: known for other, known in column.cells.spelled.items() if known in column.categories}
+    return {other: known for other, known in column.reading.spelled.items() if known in column.categories}
 
 
-def refuse_nul(model: ExportedModel, language: str) -> None:
+def refuse_nul(model: FittedModel, language: str) -> None:
     """Refuse categories with the character NUL, where it ends a text."""
     for column in model.columns:
         for category in column.categories:
@@ -55,9 +56,9 @@ def refuse_nul(model: ExportedModel, language: str) -> None:
                 )
 
 
-def words_of(column: ExportedColumn) -> dict[str, str]:
+def words_of(column: Column) -> dict[str, str]:
     """For a column of yes and no, the words that are known, in lower case, and the category that each means."""
-    return spellings(column.cells.words or ("no", "yes")) if column.cells.kind == "boolean" else {}
+    return spellings(column.reading.words or ("no", "yes")) if column.reading.kind == "boolean" else {}
 
 
 def spelled(word: str) -> tuple[str, ...]:
@@ -160,9 +161,9 @@ def format_parts(date_format: str) -> Iterator[tuple[str, str]]:
     yield rest, ""
 
 
-def cell_words(column: ExportedColumn) -> str:
+def cell_words(column: Column) -> str:
     """What a cell of the column may be, in words, for those who prepare a table."""
-    kind = column.cells
+    kind = column.reading
     if kind.kind == "date" and is_time(column):
         return f"a time as 13:45 or as {kind.date_format}"
     if kind.kind == "date":
@@ -174,9 +175,9 @@ def cell_words(column: ExportedColumn) -> str:
     return "a text" if column.kind == "category" else number_words(column)
 
 
-def number_words(column: ExportedColumn) -> str:
+def number_words(column: Column) -> str:
     """What the number is that stands for a cell, where cells are no texts."""
-    kind = column.cells
+    kind = column.reading
     if kind.kind == "date" and is_time(column):
         return f"{date_unit(kind.date_format)}: 12:00 is 0.5"
     if kind.kind == "date":
@@ -187,6 +188,6 @@ def number_words(column: ExportedColumn) -> str:
     return f"a number ({', '.join(notes)})" if notes else "a number"
 
 
-def is_time(column: ExportedColumn) -> bool:
+def is_time(column: Column) -> bool:
     """Whether a column holds times of day."""
-    return column.cells.date_format in TIMES
+    return column.reading.date_format in TIMES

@@ -7,18 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.convert.exported.model import ExportedModel, Feature
-from polyladder.convert.exported.steps import (
-    Affine,
-    Blank,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    YeoJohnson,
-)
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.plan import Feature
 from polyladder.polynomial.ladder import LadderPolynomial
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -56,35 +46,14 @@ def feature_range(feature: Feature) -> tuple[float, float]:
     """The range of one input of the ladders, whatever the row; infinite where no step holds it."""
     low, high = -np.inf, np.inf
     for step in feature.steps:
-        match step:
-            case Blank():
-                pass
-            case Fill(value):
-                low, high = min(low, value), max(high, value)
-            case Clip(bottom, top):
-                low, high = (min(max(v, bottom), top) for v in (low, high))
-            case Affine(shift, scale):
-                low, high = (low - shift) / scale, (high - shift) / scale
-            case Ramp() | IsMissing() | IsCategory():
-                low, high = 0.0, 1.0
-            case Quantile(at=at):
-                low, high = at[0], at[-1]
-            case YeoJohnson(power):
-                low, high = yeo_johnson(low, power), yeo_johnson(high, power)
+        low, high = step.span(low, high)
     return low, high
 
 
-def yeo_johnson(x: float, power: float) -> float:
-    """The power transform of one number, which may be infinite."""
-    if x >= 0:
-        return float(np.log1p(x) if power == 0 else np.expm1(power * np.log1p(x)) / power)
-    return float(-np.log1p(-x) if power == 2 else -np.expm1((2 - power) * np.log1p(-x)) / (2 - power))
-
-
-def input_box(model: ExportedModel) -> Interval:
+def input_box(model: FittedModel) -> Interval:
     """The box of all inputs that any row can reach; refused where a column is not held to a range."""
-    ranges = [feature_range(feature) for feature in model.features]
-    for feature, (low, high) in zip(model.features, ranges, strict=True):
+    ranges = [feature_range(feature) for feature in model.steps]
+    for feature, (low, high) in zip(model.steps, ranges, strict=True):
         if not np.isfinite([low, high]).all():
             raise ValueError(
                 f"Column {model.columns[feature.column].name!r} must be held to a range, so that ranges can be proven; "

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
-from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.normal import CENTER, tail_coefficients
 from polyladder.convert.onnx.graph import Graph
+from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.model import FittedModel
 
 
-def ladders(graph: Graph, model: ExportedModel, z: str, dtype: Any) -> str:
+def ladders(graph: Graph, model: FittedModel, z: str, dtype: Any) -> str:
     """Outputs of every ladder. Shape (draws, n, m)."""
 
     def affine(h: str, matrix: Any, vector: Any) -> str:
@@ -25,7 +25,7 @@ def ladders(graph: Graph, model: ExportedModel, z: str, dtype: Any) -> str:
     return affine(h, model.ladders.readout, model.ladders.offset)
 
 
-def answers(graph: Graph, model: ExportedModel, z: str, dtype: Any) -> dict[str, str]:
+def answers(graph: Graph, model: FittedModel, z: str, dtype: Any) -> dict[str, str]:
     """The results by the names that the outside knows them by."""
     f = ladders(graph, model, z, dtype)
     answer = model.answer
@@ -37,10 +37,12 @@ def answers(graph: Graph, model: ExportedModel, z: str, dtype: Any) -> dict[str,
             return {"prediction": y}
         case Classes(labels, link):
             return labeled(graph, labels, linked(graph, mean(graph, f, 0), len(labels), link, dtype))
-        case Posterior():
+        case Draws():
             return posterior(graph, answer, f, z, dtype)
         case Probit(labels):
             return labeled(graph, labels, mean(graph, probit(graph, answer, f, model, dtype), 0))
+        case _:
+            raise TypeError(f"{type(answer).__name__} must have nodes of its own in ONNX; it has none.")
 
 
 def mean(graph: Graph, values: str, axis: int) -> str:
@@ -73,7 +75,7 @@ def labeled(graph: Graph, labels: tuple[Any, ...], probabilities: str) -> dict[s
     return {"label": graph("Gather", known, best), "probabilities": probabilities}
 
 
-def posterior(graph: Graph, answer: Posterior, f: str, z: str, dtype: Any) -> dict[str, str]:
+def posterior(graph: Graph, answer: Draws, f: str, z: str, dtype: Any) -> dict[str, str]:
     """Lower median and standard deviation over the believed draws."""
     draws = len(answer.variance)
     number = {np.float64: 11, np.float32: 1}[dtype]
@@ -108,7 +110,7 @@ def posterior(graph: Graph, answer: Posterior, f: str, z: str, dtype: Any) -> di
     return {"prediction": graph("Squeeze", median, first), "std": graph("Squeeze", deviation, first)}
 
 
-def tilted(graph: Graph, answer: Posterior, z: str, dtype: Any) -> str:
+def tilted(graph: Graph, answer: Draws, z: str, dtype: Any) -> str:
     """The noise's variance at every row. Shape (draws, n or 1, m)."""
     base = answer.variance[:, None].astype(dtype)
     if not answer.slopes.shape[-1]:
@@ -121,7 +123,7 @@ def tilted(graph: Graph, answer: Posterior, z: str, dtype: Any) -> str:
     return graph("Mul", base, graph("Exp", bent))
 
 
-def probit(graph: Graph, answer: Probit, f: str, model: ExportedModel, dtype: Any) -> str:
+def probit(graph: Graph, answer: Probit, f: str, model: FittedModel, dtype: Any) -> str:
     """Every draw's probabilities. Shape (draws, n, classes)."""
     surest = np.asarray(answer.surest, dtype=dtype)
     m = model.ladders.out_features

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from polyladder.convert.exported.model import ExportedModel
-from polyladder.convert.exported.steps import (
-    Affine,
-    Blank,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    Step,
-    YeoJohnson,
-)
 from polyladder.convert.onnx.graph import DOUBLE, Graph
 from polyladder.convert.onnx.texts import is_category
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 
 
 def double(values: Any) -> np.ndarray[Any, Any]:
@@ -30,7 +20,7 @@ def double(values: Any) -> np.ndarray[Any, Any]:
     return np.asarray(values, dtype=np.float64)
 
 
-def features(graph: Graph, model: ExportedModel, column: Callable[[int], str]) -> str:
+def features(graph: Graph, model: FittedModel, column: Callable[[int], str]) -> str:
     """The inputs of the ladders. Shape (n, d), float64.
 
     Args:
@@ -40,7 +30,7 @@ def features(graph: Graph, model: ExportedModel, column: Callable[[int], str]) -
     """
     found: dict[int, str] = {}
     parts = []
-    for feature in model.features:
+    for feature in model.steps:
         if feature.column not in found:
             found[feature.column] = column(feature.column)
         value, own = found[feature.column], model.columns[feature.column]
@@ -84,6 +74,31 @@ def apply(graph: Graph, step: Step, x: str) -> str:
             return graph("Cast", graph("IsNaN", x), to=DOUBLE)
         case IsCategory():
             raise AssertionError("texts are compared as their column wants it")
+        case _:
+            return step.written(x, GraphOperations(graph))
+
+
+@dataclass(frozen=True)
+class GraphOperations:
+    """Arithmetic of columns as nodes of a graph."""
+
+    graph: Graph
+
+    def number(self, value: float) -> str:
+        """A constant."""
+        return self.graph("Identity", double([[value]]))
+
+    def minus(self, a: str, b: str) -> str:
+        """A difference."""
+        return self.graph("Sub", a, b)
+
+    def times(self, a: str, b: str) -> str:
+        """A product."""
+        return self.graph("Mul", a, b)
+
+    def sine(self, a: str) -> str:
+        """The sine."""
+        return self.graph("Sin", a)
 
 
 def held(graph: Graph, x: str, low: float, high: float) -> str:

@@ -6,13 +6,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from polyladder.convert.exported.answers import Classes, Probit
 from polyladder.convert.exported.cells import cell_words, number_words
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel
-from polyladder.convert.exported.steps import IsCategory
 from polyladder.convert.onnx.answers import answers
 from polyladder.convert.onnx.features import features
 from polyladder.convert.onnx.graph import OPSET, TEXT_OPSET, Graph
+from polyladder.fitted.answers import Classes, Probit
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import IsCategory
 
 ROWS = "rows"
 """The input of a model whose columns are all numbers."""
@@ -23,7 +24,7 @@ IR = 9
 Precision = Literal["float64", "float32"]
 
 
-def onnx_model(model: ExportedModel, dtype: Precision = "float64") -> Any:
+def onnx_model(model: FittedModel, dtype: Precision = "float64") -> Any:
     """The ONNX model of a description; see `polyladder.to_onnx`.
 
     Args:
@@ -78,13 +79,13 @@ def onnx_model(model: ExportedModel, dtype: Precision = "float64") -> Any:
         opset_imports=[helper.make_opsetid("", TEXT_OPSET if mixed else OPSET)],
         ir_version=IR,
         producer_name="polyladder",
-        doc_string=f"A ladder polynomial of order {model.ladders.order} for {model.name}.",
+        doc_string=f"A ladder polynomial of order {model.ladders.order} for {model.target}.",
     )
     checker.check_model(made)
     return made
 
 
-def body(graph: Graph, model: ExportedModel, kind: Any, mixed: bool, rows: str = ROWS) -> dict[str, str]:
+def body(graph: Graph, model: FittedModel, kind: Any, mixed: bool, rows: str = ROWS) -> dict[str, str]:
     """Everything between the inputs and the outputs; results by their names."""
 
     def column(i: int) -> str:
@@ -107,16 +108,16 @@ def tensor(helper: Any, name: str, values: Any) -> Any:
     return numpy_helper.from_array(np.ascontiguousarray(values), name)
 
 
-def input_words(column: ExportedColumn) -> str:
+def input_words(column: Column) -> str:
     """What an input of its own holds."""
     return cell_words(column) + ", the empty one if missing" if column.kind == "category" else number_words(column)
 
 
-def refuse_empty_texts(model: ExportedModel) -> None:
+def refuse_empty_texts(model: FittedModel) -> None:
     """ONNX has no missing texts: the empty one stands for them, so it cannot be a category too, nor a name."""
     if any(column.kind == "category" for column in model.columns) and "" in [column.name for column in model.columns]:
         raise ValueError("Columns must have names for ONNX, beside columns of texts; got ''. Rename it and fit again.")
-    for feature in model.features:
+    for feature in model.steps:
         if feature.steps and feature.steps[-1] == IsCategory(""):
             raise ValueError(
                 f"Column {model.columns[feature.column].name!r} must not have the empty text as a category for ONNX, "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from polyladder.convert.exported.cells import SPACES, odd_categories, spellings_of, words_of
-from polyladder.convert.exported.model import ExportedColumn
 from polyladder.convert.onnx.graph import DOUBLE, Graph
+from polyladder.fitted.column import Column
 from polyladder.tables.columns import MISSING
 
 
@@ -27,7 +27,7 @@ def any_of(*texts: str) -> str:
     return f"{SPACE}(?i:{'|'.join(map(pattern_text, texts))}){SPACE}"
 
 
-def is_category(graph: Graph, column: ExportedColumn, category: str | None, x: str) -> str:
+def is_category(graph: Graph, column: Column, category: str | None, x: str) -> str:
     """1 where the text is this category, else 0; NaN where it is neither yes nor no in a column of these."""
     odd, words = odd_categories(column), words_of(column)
     if category in odd:

@@ -7,24 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from polyladder.convert.exported.answers import Classes, Numbers, Probit
-from polyladder.convert.exported.model import ExportedModel, check_identifier
-from polyladder.convert.exported.steps import (
-    Affine,
-    Blank,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    Step,
-    YeoJohnson,
-)
+from polyladder.convert.identifiers import check_identifier
 from polyladder.convert.source.c_answers import answer_text
 from polyladder.convert.source.c_codes import code_text, has_codes
 from polyladder.convert.source.c_words import answer_words, column_words, commented, model_words
+from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.text import Source
+from polyladder.fitted.answers import Classes, Numbers, Probit
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 
 IS_CODE = """
 /* 1 for a code, 0 for another that the column has, NAN for what is none. */
@@ -62,7 +53,7 @@ static real yeo_johnson(real x, real power)
 NumberType = Literal["float64", "float32"]
 
 
-def c_source(model: ExportedModel, name: str = "ladder", numbers: NumberType = "float64") -> Source:
+def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "float64") -> Source:
     """The source and its header.
 
     In float64 it agrees with `predict` to 1e-12 of the size of the outputs, in float32 to about 1e-5. Compile with
@@ -77,7 +68,7 @@ def c_source(model: ExportedModel, name: str = "ladder", numbers: NumberType = "
     if numbers not in ("float64", "float32"):
         raise ValueError(f"numbers must be 'float64', 'float32' or 'fixed'; got {numbers!r}.")
     real = {"float64": "double", "float32": "float"}[numbers]
-    kinds = {type(step) for feature in model.features for step in feature.steps}
+    kinds = {type(step) for feature in model.steps for step in feature.steps}
     libm = YeoJohnson in kinds or not isinstance(model.answer, Numbers)
     parts = [
         f"/* {summary(model, real)} */",
@@ -93,7 +84,7 @@ def c_source(model: ExportedModel, name: str = "ladder", numbers: NumberType = "
     return Source("\n".join(parts), header_text(model, name, real))
 
 
-def summary(model: ExportedModel, real: str) -> str:
+def summary(model: FittedModel, real: str) -> str:
     """What the model is and how a row is laid out, as a comment that nothing in it can end."""
     lines = [f"{model_words(model)}, in {real}. A row holds, in this order:"]
     lines += [f"   {i}  {commented(column.name)}: {column_words(column)}" for i, column in enumerate(model.columns)]
@@ -101,7 +92,7 @@ def summary(model: ExportedModel, real: str) -> str:
     return "\n".join([*lines, answer_words(model)])
 
 
-def declarations(model: ExportedModel, name: str, real: str) -> str:
+def declarations(model: FittedModel, name: str, real: str) -> str:
     """The public functions."""
     lines = [f"void {name}_predict(const {real} *row, {real} *answers);"]
     if isinstance(model.answer, Classes | Probit):
@@ -111,7 +102,7 @@ def declarations(model: ExportedModel, name: str, real: str) -> str:
     return "\n".join(lines)
 
 
-def header_text(model: ExportedModel, name: str, real: str) -> str:
+def header_text(model: FittedModel, name: str, real: str) -> str:
     """The header, with sizes and labels."""
     # Headers of the system have names like this without the first word.
     guard = f"POLYLADDER_{name.upper()}_H"
@@ -154,14 +145,14 @@ def array_text(name: str, values: Any, numbers: NumberType) -> str:
     return f"static const real {name}{shape} = {nested(values.tolist())};"
 
 
-def features_text(model: ExportedModel, numbers: NumberType) -> str:
+def features_text(model: FittedModel, numbers: NumberType) -> str:
     """The function from a row to inputs of the ladders."""
     tables: list[str] = []
     # What is added for finite numbers is 0, and NAN for others, which every answer then is.
     lines = ["static void features(const real *row, real *z)", "{", "    real x, none = 0;", "    int i;"]
     lines.append(f"    for (i = 0; i < {len(model.columns)}; i++)")
     lines.append("        if (row[i] == row[i]) none += row[i] - row[i];")
-    for at, feature in enumerate(model.features):
+    for at, feature in enumerate(model.steps):
         lines.append(f"    x = row[{feature.column}];")
         for step in feature.steps:
             if isinstance(step, Quantile):
@@ -197,6 +188,8 @@ def step_text(step: Step, categories: tuple[str | None, ...], numbers: NumberTyp
             return f"x = is_code(x, {categories.index(category)}, {len(categories)});"
         case Quantile():
             raise AssertionError("quantiles need tables")
+        case _:
+            return f"x = {step.written('x', TextOperations(lambda value: literal(value, numbers), 'sin'))};"
 
 
 def held(x: str, low: str, high: str) -> str:
@@ -204,7 +197,7 @@ def held(x: str, low: str, high: str) -> str:
     return f"{x} = {x} < {low} ? {low} : {x} > {high} ? {high} : {x};"
 
 
-def ladder_text(model: ExportedModel, numbers: NumberType) -> str:
+def ladder_text(model: FittedModel, numbers: NumberType) -> str:
     """The ladders one after another; matrices lie transposed, so that the inner loops run over units."""
     p = model.ladders
     s, d, m = len(p), p.in_features, p.out_features

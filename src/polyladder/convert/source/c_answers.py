@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
-from polyladder.convert.exported.model import ExportedModel
+from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
+from polyladder.fitted.model import FittedModel
 
 CLASS = """
 /* The most probable class, by its place among the labels; -1 where there is no answer. */
@@ -38,7 +38,7 @@ static real phi(real x) { return erfc(-x * (real)0.70710678118654752440) / 2; }
 """
 
 
-def answer_text(model: ExportedModel, name: str, numbers: str) -> str:
+def answer_text(model: FittedModel, name: str, numbers: str) -> str:
     """The function ``predict`` and, for classes, the one that picks the best."""
     s, d, m = len(model.ladders), model.ladders.in_features, model.ladders.out_features
     head = [
@@ -63,11 +63,13 @@ def answer_text(model: ExportedModel, name: str, numbers: str) -> str:
         case Classes(labels, link):
             text = "\n".join(head + mean + link_lines(len(labels), m, link) + ["}", ""])
             return text + CLASS.format(name=name, count=len(labels))
-        case Posterior():
+        case Draws():
             return SORT + "\n".join(posterior_lines(answer, head, s, d, m, numbers))
         case Probit():
             text = PHI + "\n".join(probit_lines(answer, head, s, m, numbers))
             return text + CLASS.format(name=name, count=len(answer.labels))
+        case _:
+            raise TypeError(f"{type(answer).__name__} must have words of its own in C; it has none.")
 
 
 def constant(name: str, values: Any, numbers: str) -> str:
@@ -108,7 +110,7 @@ def link_lines(count: int, m: int, link: str) -> list[str]:
     ]
 
 
-def posterior_lines(answer: Posterior, head: list[str], s: int, d: int, m: int, numbers: str) -> list[str]:
+def posterior_lines(answer: Draws, head: list[str], s: int, d: int, m: int, numbers: str) -> list[str]:
     """Lower median and standard deviation over the believed draws."""
     tables, holds = guard_text(answer.guard, f"f[s * {m} + i]", numbers)
     tables.append(constant("noise", answer.variance, numbers))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from polyladder.convert.exported.cells import SPACES, refuse_nul, spelled, spellings_of, words_of
-from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.source.c_words import c_string
+from polyladder.fitted.model import FittedModel
 from polyladder.tables.columns import MISSING
 
 CODE = """
@@ -65,7 +65,7 @@ int {name}_code(int column, const char *text)
 """
 
 
-def code_text(model: ExportedModel, name: str) -> str:
+def code_text(model: FittedModel, name: str) -> str:
     """The function and its tables; empty for a model without texts."""
     if not has_codes(model):
         return ""
@@ -98,6 +98,6 @@ def rows_text(rows: list[tuple[int, int, str | None]]) -> str:
     return ", ".join(f"{{{i}, {k}, {c_string(text)}}}" for i, k, text in rows)
 
 
-def has_codes(model: ExportedModel) -> bool:
+def has_codes(model: FittedModel) -> bool:
     """Whether a model reads texts."""
     return any(column.categories for column in model.columns)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from polyladder.convert.exported.cells import number_words
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
 
 
 def c_string(text: str | None) -> str:
@@ -33,21 +34,21 @@ def escaped(text: str) -> str:
     return safe.replace("*/", r"*\/").replace("/*", r"/\*").replace("??", r"?\?")
 
 
-def column_words(column: ExportedColumn) -> str:
+def column_words(column: Column) -> str:
     """What stands for a column in a row: a number, days, or one of some codes."""
     if column.kind == "category":
         known = enumerate(column.categories)
         codes = "".join(f"{k}: {'missing' if c is None else commented(c)}, " for k, c in known)
-        neither = "; -2: neither yes nor no, which has no answer" if column.cells.kind == "boolean" else ""
+        neither = "; -2: neither yes nor no, which has no answer" if column.reading.kind == "boolean" else ""
         return f"code of a text ({codes}-1: none of these{neither})" if codes else "not used"
     return escaped(number_words(column))
 
 
-def model_words(model: ExportedModel) -> str:
+def model_words(model: FittedModel) -> str:
     """What a model is."""
-    return f"A ladder polynomial of order {model.ladders.order} for {commented(model.name)}"
+    return f"A ladder polynomial of order {model.ladders.order} for {commented(model.target)}"
 
 
-def answer_words(model: ExportedModel) -> str:
+def answer_words(model: FittedModel) -> str:
     """What the answers are."""
     return "The answers are: " + ", ".join(map(commented, model.answer_names)) + "."

@@ -7,22 +7,14 @@ import io
 import sys
 from collections.abc import Sequence
 
-from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
 from polyladder.convert.exported.cells import is_time, odd_categories, refuse_nul, spellings_of, words_of
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel, Feature
-from polyladder.convert.exported.steps import (
-    Affine,
-    Blank,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    Step,
-    YeoJohnson,
-)
+from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.text import Source
+from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 from polyladder.tables.columns import MISSING
 
 COLUMNS = 16_384
@@ -35,7 +27,7 @@ TEXT = 255
 """Characters of a text within a formula of Excel."""
 
 
-def excel_source(model: ExportedModel) -> Source:
+def excel_source(model: FittedModel) -> Source:
     """The CSV text: a header, and one line with empty cells for the inputs and formulas for everything else.
 
     Fill in the inputs, or paste rows of data below and fill the formulas down. An empty cell is a missing value, dates
@@ -45,13 +37,13 @@ def excel_source(model: ExportedModel) -> Source:
     Args:
         model: to be rendered; not a posterior, nor one with quantiles or with more cells than a sheet has columns.
     """
-    if isinstance(model.answer, Posterior | Probit):
+    if isinstance(model.answer, Draws | Probit):
         raise ValueError("A spreadsheet must have one ladder per cell; a posterior has too many. Use 'c' or to_onnx.")
     refuse_nul(model, "a spreadsheet")
     sheet = Sheet()
     columns = [sheet.add(column.name, "") for column in model.columns]
     z = []
-    for i, feature in enumerate(model.features):
+    for i, feature in enumerate(model.steps):
         value = feature_text(model.columns[feature.column], feature, columns[feature.column])
         z.append(sheet.add(f"z{i + 1}", f"={value}"))
     outputs = ladders(sheet, model, z)
@@ -116,7 +108,7 @@ EPOCH = 25569
 """The number that spreadsheets give to 1970-01-01."""
 
 
-def feature_text(column: ExportedColumn, feature: Feature, cell: str) -> str:
+def feature_text(column: Column, feature: Feature, cell: str) -> str:
     """One input of the ladders as an expression of a cell; an error where the cell cannot be read."""
     if column.kind == "category":
         (step,) = feature.steps
@@ -125,7 +117,7 @@ def feature_text(column: ExportedColumn, feature: Feature, cell: str) -> str:
     if feature.steps[-1:] == (IsMissing(),):
         return f"IF({is_gone(feature, cell)},1,0)"
     # A sum is an error for a text, which MIN and MAX would pass over.
-    day = column.cells.kind == "date" and not is_time(column)
+    day = column.reading.kind == "date" and not is_time(column)
     value = f"({cell}-{EPOCH})" if day else f"({cell}+0)"
     fills = [step.value for step in feature.steps if isinstance(step, Fill)]
     value = f"IF({is_gone(feature, cell)},{number(fills[0]) if fills else 'NA()'},{value})"
@@ -140,7 +132,7 @@ def is_gone(feature: Feature, cell: str) -> str:
     return f"OR(ISBLANK({cell}),{cell}={codes[0]})" if codes else f"ISBLANK({cell})"
 
 
-def category_text(column: ExportedColumn, category: str | None, cell: str) -> str:
+def category_text(column: Column, category: str | None, cell: str) -> str:
     """1 where a cell is this category, else 0; of yes and no, an error where it is neither."""
     odd, words = odd_categories(column), words_of(column)
     text = f"TRIM({cell})"
@@ -191,6 +183,8 @@ def step_text(step: Step, x: str) -> str:
             raise ValueError("features='quantile' must not be used for a spreadsheet: a column has too many pieces.")
         case Blank() | Fill() | IsMissing() | IsCategory():
             raise AssertionError("these look at the cell itself")
+        case _:
+            return step.written(f"({x})", TextOperations(number, "SIN"))
 
 
 def yeo_johnson(x: str, power: float) -> str:
@@ -207,7 +201,7 @@ def product_sum(weights: list[float], cells: list[str], constant: float) -> str:
     return "+".join([*terms, number(constant)])
 
 
-def ladders(sheet: Sheet, model: ExportedModel, z: list[str]) -> list[str]:
+def ladders(sheet: Sheet, model: FittedModel, z: list[str]) -> list[str]:
     """One cell per unit, and one for the mean of each output."""
     p = model.ladders
     last = []
@@ -231,16 +225,14 @@ def ladders(sheet: Sheet, model: ExportedModel, z: list[str]) -> list[str]:
     return outputs
 
 
-def final_numbers(sheet: Sheet, model: ExportedModel, outputs: list[str], guard: Guard | None) -> None:
+def final_numbers(sheet: Sheet, model: FittedModel, outputs: list[str], guard: Guard | None) -> None:
     """The predictions, guarded."""
     for j, (name, cell) in enumerate(zip(model.answer_names, outputs, strict=True)):
         held = cell if guard is None else f"MIN(MAX({cell},{number(guard[0][j])}),{number(guard[1][j])})"
         sheet.add(name, f"={held}")
 
 
-def final_classes(
-    sheet: Sheet, model: ExportedModel, outputs: list[str], labels: tuple[object, ...], link: str
-) -> None:
+def final_classes(sheet: Sheet, model: FittedModel, outputs: list[str], labels: tuple[object, ...], link: str) -> None:
     """Probabilities, then the best label."""
     scores = outputs
     if link == "one-versus-rest":

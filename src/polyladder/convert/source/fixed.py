@@ -8,10 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from polyladder.convert.exported.answers import Guard, Numbers
-from polyladder.convert.exported.model import ExportedModel, check_identifier
 from polyladder.convert.exported.ranges import Array, Interval, input_box, ladder_ranges
-from polyladder.convert.exported.steps import Clip, Ramp
+from polyladder.convert.identifiers import check_identifier
 from polyladder.convert.printed import rounded_up
 from polyladder.convert.source.c_codes import code_text, has_codes
 from polyladder.convert.source.c_words import answer_words, column_words, commented, model_words
@@ -22,8 +20,11 @@ from polyladder.convert.source.fixed_point import (
     error_of_product,
     integers,
 )
-from polyladder.convert.source.fixed_steps import Column, features_text
+from polyladder.convert.source.fixed_steps import FixedColumn, features_text
 from polyladder.convert.source.text import Source
+from polyladder.fitted.answers import Guard, Numbers
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Clip, Ramp
 from polyladder.polynomial.ladder import LadderPolynomial
 
 ROUNDED = """
@@ -38,7 +39,7 @@ static wide rounded(wide x, int n)
 
 
 def fixed_source(
-    model: ExportedModel,
+    model: FittedModel,
     name: str = "ladder",
     bits: Literal[16, 32] = 32,
     ranges: Sequence[tuple[float, float]] | None = None,
@@ -81,7 +82,7 @@ def fixed_source(
         *tables,
         f"\nvoid {name}_predict(const word *row, word *answers)",
         "{",
-        f"    wide z[{len(model.features)}], f[{len(outputs)}], x, sum;",
+        f"    wide z[{len(model.steps)}], f[{len(outputs)}], x, sum;",
         "    int i, j;",
         *steps,
         *body,
@@ -93,7 +94,7 @@ def fixed_source(
     return Source("\n".join(text), head, tuple(bound))
 
 
-def held(model: ExportedModel, ranges: Sequence[tuple[float, float]]) -> ExportedModel:
+def held(model: FittedModel, ranges: Sequence[tuple[float, float]]) -> FittedModel:
     """The model with every number held to a range first."""
     if len(ranges) != len(model.columns) or not all(low < high for low, high in ranges):
         raise ValueError(f"ranges must hold (low, high) for each of {len(model.columns)} columns; got {ranges!r}.")
@@ -101,25 +102,25 @@ def held(model: ExportedModel, ranges: Sequence[tuple[float, float]]) -> Exporte
         dataclasses.replace(f, steps=(Clip(*ranges[f.column]), *f.steps))
         if model.columns[f.column].kind == "number"
         else f
-        for f in model.features
+        for f in model.steps
     )
-    return dataclasses.replace(model, features=features)
+    return dataclasses.replace(model, steps=features)
 
 
-def column_of(model: ExportedModel, position: int, bits: int) -> Column:
+def column_of(model: FittedModel, position: int, bits: int) -> FixedColumn:
     """How a column is scaled: so that the range that it is held to just fits into a word."""
     column = model.columns[position]
     edges = [
         edge
-        for feature in model.features
+        for feature in model.steps
         if feature.column == position
         for step in feature.steps
         if isinstance(step, Clip | Ramp)
         for edge in (step.low, step.high)
     ]
     if column.kind == "category" or not edges:
-        return Column(column, 0)
-    return Column(column, bits_after_point(max(map(abs, edges)), bits))
+        return FixedColumn(column, 0)
+    return FixedColumn(column, bits_after_point(max(map(abs, edges)), bits))
 
 
 def ladders_text(p: LadderPolynomial, z: Fixed, box: Interval, bits: int) -> tuple[list[str], list[str], Fixed]:
@@ -170,7 +171,7 @@ def guarded(guard: Guard | None, outputs: Fixed) -> tuple[list[str], Array]:
     return lines, np.maximum(bound, 2.0 ** -(outputs.point + 1))
 
 
-def summary(model: ExportedModel, bits: int, columns: list[Column], outputs: Fixed, bound: Array) -> str:
+def summary(model: FittedModel, bits: int, columns: list[FixedColumn], outputs: Fixed, bound: Array) -> str:
     """What the model is and how a row is laid out, as a comment that nothing in it can end."""
     lines = [f"{model_words(model)}, in integers of {bits} bits. A row holds, in this order:"]
     for i, column in enumerate(columns):
@@ -181,13 +182,13 @@ def summary(model: ExportedModel, bits: int, columns: list[Column], outputs: Fix
     return "\n".join([*lines, answer_words(model)])
 
 
-def declarations(model: ExportedModel, name: str, word: str) -> list[str]:
+def declarations(model: FittedModel, name: str, word: str) -> list[str]:
     """The public functions."""
     code = [f"int {name}_code(int column, const char *text);"] if has_codes(model) else []
     return [f"void {name}_predict(const {word} *row, {word} *answers);", *code]
 
 
-def header(model: ExportedModel, name: str, bits: int, words: str, columns: list[Column], outputs: Fixed) -> str:
+def header(model: FittedModel, name: str, bits: int, words: str, columns: list[FixedColumn], outputs: Fixed) -> str:
     """The header, with the scale of every column and of the answers."""
     upper = name.upper()
     return "\n".join(

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel
 from polyladder.convert.exported.ranges import Interval
-from polyladder.convert.exported.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step
 from polyladder.convert.source.fixed_point import Fixed, bits_after_point, constant
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step
 
 
 @dataclass(frozen=True)
-class Column:
+class FixedColumn:
     """A column and how many bits of its values lie behind the point."""
 
-    column: ExportedColumn
+    column: Column
     point: int
 
 
@@ -30,13 +31,13 @@ class Value:
     error: float
 
 
-def features_text(model: ExportedModel, columns: list[Column], box: Interval, bits: int) -> tuple[list[str], Fixed]:
+def features_text(model: FittedModel, columns: list[FixedColumn], box: Interval, bits: int) -> tuple[list[str], Fixed]:
     """Statements that write the inputs of the ladders to z, and what those are."""
     # One scale for all of them, as one sum reads them all.
     point = bits_after_point(float(box.size.max()), bits)
     lines: list[str] = []
     errors = []
-    for at, feature in enumerate(model.features):
+    for at, feature in enumerate(model.steps):
         column = columns[feature.column]
         value = Value(column.point, math.inf, 2.0 ** -(column.point + 1))
         lines.append(f"    x = row[{feature.column}];")
@@ -47,7 +48,7 @@ def features_text(model: ExportedModel, columns: list[Column], box: Interval, bi
     return lines, Fixed(point, box.size, np.array(errors))
 
 
-def step_lines(step: Step, value: Value, column: Column, row: str, bits: int) -> list[str]:
+def step_lines(step: Step, value: Value, column: FixedColumn, row: str, bits: int) -> list[str]:
     """Statements of one step about x; ``value`` is brought up to date."""
     missing = f"{row} == INT{bits}_MIN"
     match step:

@@ -6,23 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.convert.exported.answers import Classes, Numbers, Posterior, Probit
 from polyladder.convert.exported.cells import cell_words
-from polyladder.convert.exported.model import ExportedModel
-from polyladder.convert.exported.steps import (
-    Affine,
-    Blank,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    Step,
-    YeoJohnson,
-)
 from polyladder.convert.source.numpy_cells import cells_text, read_text
+from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.text import Source
+from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 
 HEAD = '''"""{title}
 
@@ -92,16 +82,16 @@ def _probit(f):
 """
 
 
-def numpy_source(model: ExportedModel) -> Source:
+def numpy_source(model: FittedModel) -> Source:
     """The module. It agrees with `predict` to rounding: 1e-12 of the size of the outputs."""
-    kinds = {type(step) for feature in model.features for step in feature.steps}
+    kinds = {type(step) for feature in model.steps for step in feature.steps}
     labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
     reading = cells_text(model)
     body = [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)
     body += [features_text(model), weights_text(model), LADDERS, answer_text(model)]
     used = "\n".join([reading, *body])
     head = HEAD.format(
-        title=f"A ladder polynomial of order {model.ladders.order} for {documented(model.name)}.",
+        title=f"A ladder polynomial of order {model.ladders.order} for {documented(model.target)}.",
         gives=f"It gives an array with one row per row: {documented(', '.join(model.answer_names))}.",
         columns_in_words="\n".join(f"    {documented(c.name)}: {documented(cell_words(c))}" for c in model.columns),
         imports="\n".join(f"import {name}" for name in MODULES if f"{name}." in used),
@@ -125,19 +115,22 @@ def documented(text: str) -> str:
     return repr(text)[1:-1].replace('"', '\\"')
 
 
-def features_text(model: ExportedModel) -> str:
+def features_text(model: FittedModel) -> str:
     """The function from rows to inputs of the ladders."""
     lines = ["def features(rows):", '    """Inputs of the ladders. Shape (n, inputs)."""']
-    used = sorted({feature.column for feature in model.features})
+    used = sorted({feature.column for feature in model.steps})
     for i in used:
         lines.append(f"    x{i} = {read_text(model.columns[i], i)}")
-    lines.append(f"    z = np.empty((len(x{used[0]}), {len(model.features)}))")
-    for at, feature in enumerate(model.features):
+    lines.append(f"    z = np.empty((len(x{used[0]}), {len(model.steps)}))")
+    for at, feature in enumerate(model.steps):
         value = f"x{feature.column}"
         for step in feature.steps:
             value = step_text(step, value)
         lines.append(f"    z[:, {at}] = {value}")
     return "\n".join([*lines, "    return z", "", ""])
+
+
+OPERATIONS = TextOperations(repr, "np.sin")
 
 
 def step_text(step: Step, x: str) -> str:
@@ -161,6 +154,8 @@ def step_text(step: Step, x: str) -> str:
             return f"np.isnan({x})"
         case IsCategory(category):
             return f"_is({x}, {category!r})"
+        case _:
+            return step.written(x, OPERATIONS)
 
 
 def array(values: Any) -> str:
@@ -168,7 +163,7 @@ def array(values: Any) -> str:
     return repr(np.asarray(values, dtype=np.float64).tolist())
 
 
-def weights_text(model: ExportedModel) -> str:
+def weights_text(model: FittedModel) -> str:
     """The weights, matrices transposed: rows times matrix."""
     p = model.ladders
     lists = {"_W": p.W, "_V": p.V}
@@ -182,7 +177,7 @@ def weights_text(model: ExportedModel) -> str:
     return "\n".join(lines) + "\n"
 
 
-def answer_text(model: ExportedModel) -> str:
+def answer_text(model: FittedModel) -> str:
     """The function `predict`."""
     answer = model.answer
     start = 'def predict(rows):\n    """Answers for rows. Shape (n, answers)."""\n'
@@ -198,15 +193,17 @@ def answer_text(model: ExportedModel) -> str:
                 lines.append("    s = np.minimum(s, 0.0) - np.log1p(np.exp(-np.abs(s)))")
             lines += ["    e = np.exp(s - s.max(1, keepdims=True))", "    return e / e.sum(1, keepdims=True)", ""]
             return start + "\n".join(lines)
-        case Posterior():
+        case Draws():
             return posterior_text(answer, start)
-        case Probit(_, surest, nodes, weights):
-            numbers = f"_NODES = {array(nodes)}\n_SHARES = {array(weights)}\n"
+        case Probit(_, surest):
+            numbers = f"_NODES = {array(answer.nodes)}\n_SHARES = {array(answer.weights)}\n"
             helper = PROBIT.format(surest=surest)
             return f"{numbers}{helper}\n{start}    return _probit(outputs(features(rows))).mean(0)\n"
+        case _:
+            raise TypeError(f"{type(answer).__name__} must have words of its own in NumPy; it has none.")
 
 
-def posterior_text(answer: Posterior, start: str) -> str:
+def posterior_text(answer: Draws, start: str) -> str:
     """Lower median and standard deviation over the believed draws."""
     lines = [f"_VARIANCE = np.array({array(answer.variance[:, None])})"]
     if answer.slopes.shape[-1]:

@@ -16,7 +16,8 @@ from polyladder.convert.exported.cells import (
     spellings_of,
     words_of,
 )
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
 from polyladder.tables.columns import MISSING
 from polyladder.tables.dates import FIRST_YEAR
 
@@ -174,7 +175,7 @@ def _is(texts, category):
 """
 
 
-def cells_text(model: ExportedModel) -> str:
+def cells_text(model: FittedModel) -> str:
     """The functions that read the cells of the model's columns."""
     kinds = {used_kind(column) for column in model.columns}
     parts = [CELLS]
@@ -184,16 +185,16 @@ def cells_text(model: ExportedModel) -> str:
     return "\n".join(parts)
 
 
-def used_kind(column: ExportedColumn) -> str:
+def used_kind(column: Column) -> str:
     """Which of the functions above a column needs."""
     if column.kind == "category":
         return "text"
-    if column.cells.kind == "date":
+    if column.reading.kind == "date":
         return "date"
-    return "number" if number_text(column.cells.style) is None else "styled"
+    return "number" if number_text(column.reading.style) is None else "styled"
 
 
-def read_text(column: ExportedColumn, i: int) -> str:
+def read_text(column: Column, i: int) -> str:
     """The expression that reads a column."""
     match used_kind(column):
         case "text":
@@ -201,10 +202,10 @@ def read_text(column: ExportedColumn, i: int) -> str:
             more = "".join(f", {name}={value!r}" for name, value in known.items() if value)
             return f"_texts(rows, {i}{more})"
         case "date":
-            formats = [astuple(each) for each in date_texts(column.cells.date_format)]
+            formats = [astuple(each) for each in date_texts(column.reading.date_format)]
             return f"_numbers(rows, {i}, _dates({formats!r}), {'times' if is_time(column) else 'dates'!r})"
         case "styled":
-            style = number_text(column.cells.style)
+            style = number_text(column.reading.style)
             assert style is not None
             return f"_numbers(rows, {i}, _styled(*{astuple(style)!r}))"
     return f"_numbers(rows, {i})"

@@ -6,26 +6,16 @@ from collections.abc import Sequence
 
 import torch
 
-from polyladder.convert.exported.answers import Classes, Guard, Numbers, Posterior, Probit
 from polyladder.convert.exported.cells import cell_words, refuse_nul
-from polyladder.convert.exported.model import ExportedModel
-from polyladder.convert.exported.steps import (
-    Affine,
-    Blank,
-    Clip,
-    Fill,
-    IsCategory,
-    IsMissing,
-    Quantile,
-    Ramp,
-    Step,
-    YeoJohnson,
-)
+from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.sql_cells import LARGEST, cell_parts, table_name
 from polyladder.convert.source.sql_draws import draws_query
 from polyladder.convert.source.sql_probit import probit_query
 from polyladder.convert.source.sql_words import balanced, comment, held, number, product_sum, quoted, quoted_text
 from polyladder.convert.source.text import Source
+from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
+from polyladder.fitted.model import FittedModel
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
 
@@ -33,7 +23,7 @@ COLUMNS = 1600
 """Columns of one table, at most, with gates among them: PostgreSQL takes 1,664 and SQLite 2,000."""
 
 
-def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None) -> Source:
+def sql_source(model: FittedModel, table: str = "rows", key: str | None = None) -> Source:
     """The query: one row for each row of a table, with its key and the answers.
 
     Each rung is materialized, so the text and the work grow with the number of weights and no faster. It agrees with
@@ -48,11 +38,11 @@ def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None
     refuse_names(model, table, key)
     name = "row_number" if key is None else key
     value = "ROW_NUMBER() OVER ()" if key is None else f"r.{quoted(key)}"
-    inputs = ",\n    ".join(f"{feature_text(model, i)} AS z{i}" for i in range(len(model.features)))
+    inputs = ",\n    ".join(f"{feature_text(model, i)} AS z{i}" for i in range(len(model.steps)))
     features = f"ladder_features AS MATERIALIZED (\n  SELECT k,\n    {inputs}\n  FROM ladder_cells\n)"
     head = [*cell_parts(model, table_name(table), value), features]
     answer = model.answer
-    if isinstance(answer, Posterior):
+    if isinstance(answer, Draws):
         return Source(summary(model) + draws_query(model, answer, head, quoted(name)))
     if isinstance(answer, Probit):
         return Source(summary(model) + probit_query(model, answer, head, quoted(name)))
@@ -66,14 +56,14 @@ def sql_source(model: ExportedModel, table: str = "rows", key: str | None = None
     return Source(summary(model) + "WITH " + ",\n".join(parts) + "\n" + last + ";\n")
 
 
-def summary(model: ExportedModel) -> str:
+def summary(model: FittedModel) -> str:
     """What the query reads, as comments of one line each."""
-    lines = [f'A ladder polynomial of order {model.ladders.order} for "{model.name}", from these columns:']
+    lines = [f'A ladder polynomial of order {model.ladders.order} for "{model.target}", from these columns:']
     lines += [f'  "{column.name}": {cell_words(column)}' for column in model.columns]
     return "".join(map(comment, lines))
 
 
-def refuse_names(model: ExportedModel, table: str, key: str | None) -> None:
+def refuse_names(model: FittedModel, table: str, key: str | None) -> None:
     """Refuse names and texts that SQL cannot hold, or cannot tell apart."""
     refuse_nul(model, "SQL")
     labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
@@ -93,11 +83,11 @@ def refuse_names(model: ExportedModel, table: str, key: str | None) -> None:
             )
 
 
-def feature_text(model: ExportedModel, at: int) -> str:
+def feature_text(model: FittedModel, at: int) -> str:
     """One input of the ladders as an expression of a cell; NULL where the cell could not be read."""
-    feature = model.features[at]
+    feature = model.steps[at]
     column, value = model.columns[feature.column], f"c{feature.column}"
-    if column.cells.kind == "boolean":
+    if column.reading.kind == "boolean":
         return boolean_text(feature.steps, value, column.categories)
     wrong = f"ABS({value}) > {LARGEST}" if column.kind == "number" else ""
     for step in feature.steps:
@@ -135,6 +125,8 @@ def step_text(step: Step, x: str) -> str:
         case IsCategory(category):
             same = f"{x} IS NULL" if category is None else f"{x} = {quoted_text(category)}"
             return f"CAST(CASE WHEN {same} THEN 1 ELSE 0 END AS DOUBLE PRECISION)"
+        case _:
+            return step.written(x, TextOperations(number, "SIN"))
 
 
 def yeo_johnson(x: str, power: float) -> str:
@@ -167,7 +159,7 @@ def inner(step: Quantile, x: str, low: int, high: int) -> str:
     return f"CASE WHEN {x} < {knot} THEN {below} WHEN {x} > {knot} THEN {above} ELSE {number(step.at[middle])} END"
 
 
-def rungs(model: ExportedModel) -> list[str]:
+def rungs(model: FittedModel) -> list[str]:
     """One expression per rung: all ladders side by side, without units that nothing reads; inputs are carried along.
 
     Gates that the next rung has as well are columns of their own, computed once, while there are few enough columns.
@@ -217,7 +209,7 @@ def same_gates(p: LadderPolynomial, layer: int) -> bool:
     return torch.equal(p.V[layer], p.V[layer - 1]) and torch.equal(p.c[layer], p.c[layer - 1])
 
 
-def final_numbers(model: ExportedModel, guard: Guard | None, key: str) -> str:
+def final_numbers(model: FittedModel, guard: Guard | None, key: str) -> str:
     """The last SELECT of a model of numbers."""
     values = [f"f{j}" for j in range(model.ladders.out_features)]
     if guard is not None:

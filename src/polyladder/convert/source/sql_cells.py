@@ -21,8 +21,9 @@ from polyladder.convert.exported.cells import (
     spellings_of,
     words_of,
 )
-from polyladder.convert.exported.model import ExportedColumn, ExportedModel
 from polyladder.convert.source.sql_words import number, quoted, quoted_text
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import FittedModel
 from polyladder.tables.columns import MISSING
 from polyladder.tables.dates import FIRST_YEAR
 
@@ -36,7 +37,7 @@ BINARY = 100
 """Columns of 0 and 1, at most, that may be of type BOOLEAN: the texts that they are read by cost DuckDB 1 MB each."""
 
 
-def cell_parts(model: ExportedModel, table: str, key: str) -> list[str]:
+def cell_parts(model: FittedModel, table: str, key: str) -> list[str]:
     """Expressions that read the table: the last has the key k and a cell c0, c1, ... for each column that is used.
 
     Args:
@@ -44,7 +45,7 @@ def cell_parts(model: ExportedModel, table: str, key: str) -> list[str]:
         table: the table, as SQL names it.
         key: what tells rows apart, as an expression over ``r``, the table.
     """
-    used = sorted({feature.column for feature in model.features})
+    used = sorted({feature.column for feature in model.steps})
     columns = {i: model.columns[i] for i in used}
     if sum(column.binary for column in columns.values()) > BINARY:
         columns = {i: replace(column, binary=False) for i, column in columns.items()}
@@ -56,27 +57,27 @@ def cell_parts(model: ExportedModel, table: str, key: str) -> list[str]:
     ]
 
 
-def given_text(column: ExportedColumn, x: str) -> str:
+def given_text(column: Column, x: str) -> str:
     """A cell as it is first taken: a number as it is, all others as text without space around it."""
     text = f"CAST({x} AS TEXT)"
     stripped = f"TRIM({text}, {quoted_text(SPACES)})"
     if column.kind == "category":
         odd = odd_categories(column)
         return f"CASE WHEN {text} IN {listed(odd)} THEN {text} ELSE {stripped} END" if odd else stripped
-    if column.cells.kind == "date" and is_time(column):
+    if column.reading.kind == "date" and is_time(column):
         return f"CASE WHEN {stripped} LIKE '__:__%' THEN '1970-01-01 ' || {stripped} ELSE {stripped} END"
-    if column.cells.kind == "date":
-        return iso_text(column.cells.date_format, stripped)
+    if column.reading.kind == "date":
+        return iso_text(column.reading.date_format, stripped)
     return f"LOWER({text})" if column.binary else x
 
 
-def cell(column: ExportedColumn, x: str) -> str:
+def cell(column: Column, x: str) -> str:
     """A cell as a number or a text; NULL where it is missing."""
     if column.kind == "category":
         odd = odd_categories(column)
         exact = f"WHEN {x} IN {listed(odd)} THEN {x} " if odd else ""
         return f"CASE {exact}WHEN LOWER({x}) IN {listed(MISSING)} THEN NULL {known_text(column, x)} END"
-    if column.cells.kind == "date":
+    if column.reading.kind == "date":
         return date_cell(column, x)
     if column.binary:
         words = "WHEN 'true' THEN 1e0 WHEN 'false' THEN 0e0 WHEN 'nan' THEN NULL"
@@ -90,9 +91,9 @@ def cell(column: ExportedColumn, x: str) -> str:
     )
 
 
-def known_text(column: ExportedColumn, x: str) -> str:
+def known_text(column: Column, x: str) -> str:
     """The last cases of a text: what it is, or what its word means."""
-    if column.cells.kind != "boolean":
+    if column.reading.kind != "boolean":
         others = [f"WHEN {x} = {quoted_text(a)} THEN {quoted_text(b)} " for a, b in spellings_of(column).items()]
         return f"{''.join(others)}ELSE {x}"
     meant: dict[str, list[str]] = {}
@@ -107,13 +108,13 @@ def listed(texts: Sequence[str]) -> str:
     return f"({', '.join(map(quoted_text, texts))})"
 
 
-def refusal(column: ExportedColumn, wanted: str, x: str) -> str:
+def refusal(column: Column, wanted: str, x: str) -> str:
     """An error with a sentence, which is no number; in SQLite, which makes a zero of it, an infinite number."""
     sentence = f"Column {column.name!r} must hold {wanted}; got "
     return f"1e308 * (1e1 + CAST({quoted_text(sentence)} || {x} AS DOUBLE PRECISION))"
 
 
-def text_number(column: ExportedColumn, x: str) -> str:
+def text_number(column: Column, x: str) -> str:
     """The number that a text is, with a sign, a point and an exponent of ten, if any."""
     # Without the sign of the exponent, its digits, its e, the sign and all other digits, at most a point is left.
     plain = f"REPLACE(REPLACE({x}, 'e+', 'e'), 'e-', 'e')"
@@ -169,7 +170,7 @@ LENGTHS = {1: 31, 3: 31, 4: 30, 5: 31, 6: 30, 7: 31, 8: 31, 9: 30, 10: 31, 11: 3
 """Of all months but February."""
 
 
-def date_cell(column: ExportedColumn, x: str) -> str:
+def date_cell(column: Column, x: str) -> str:
     """Days since 1970 of a date or a time as ISO 8601 has it."""
     # What a shorter text lacks is midnight's.
     t = f"({x} || SUBSTR('0000-00-00 00:00:00.000000', LENGTH({x}) + 1))"

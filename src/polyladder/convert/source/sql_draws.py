@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from polyladder.convert.exported.answers import Posterior
-from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.source.sql_words import balanced, held, number, quoted
+from polyladder.fitted.answers import Draws
+from polyladder.fitted.model import FittedModel
 
 
-def draws_query(model: ExportedModel, answer: Posterior, features: list[str], key: str) -> str:
+def draws_query(model: FittedModel, answer: Draws, features: list[str], key: str) -> str:
     """Lower median and standard deviation over the believed draws of every row."""
     m = model.ladders.out_features
     parts = [*features, *rungs(model, answer), *judged(answer, m)]
@@ -31,7 +31,7 @@ def numbers_table(name: str, names: list[str], rows: list[list[float]]) -> list[
     return [given, f"ladder_{name} AS MATERIALIZED (SELECT s, {cast} FROM ladder_given_{name})"]
 
 
-def rungs(model: ExportedModel, answer: Posterior | None) -> list[str]:
+def rungs(model: FittedModel, answer: Draws | None) -> list[str]:
     """The table of draws, and one expression per rung, over all pairs of rows and draws.
 
     Args:
@@ -76,7 +76,7 @@ def rungs(model: ExportedModel, answer: Posterior | None) -> list[str]:
     return [*parts, f"ladder_outputs AS MATERIALIZED (\n  SELECT k, s, {', '.join(shown)}\n  FROM {source}\n)"]
 
 
-def tilted(variance: list[str], slopes: list[list[str]], inputs: list[str], answer: Posterior) -> list[str]:
+def tilted(variance: list[str], slopes: list[list[str]], inputs: list[str], answer: Draws) -> list[str]:
     """The noise's variance at a row, one expression per output."""
     if not answer.slopes.shape[-1]:
         return variance
@@ -91,7 +91,7 @@ def tilted(variance: list[str], slopes: list[list[str]], inputs: list[str], answ
     return found
 
 
-def judged(answer: Posterior, m: int) -> list[str]:
+def judged(answer: Draws, m: int) -> list[str]:
     """Which draws are believed, and their ranks."""
     centers = [f"f{j}" for j in range(m)]
     inside = "1"

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 
-from polyladder.convert.exported.answers import Probit
-from polyladder.convert.exported.model import ExportedModel
 from polyladder.convert.exported.normal import CENTER, tail_coefficients
 from polyladder.convert.source.sql_draws import numbers_table, rungs
 from polyladder.convert.source.sql_words import held, number, quoted, quoted_text
+from polyladder.fitted.answers import Probit
+from polyladder.fitted.model import FittedModel
 
 
-def probit_query(model: ExportedModel, answer: Probit, features: list[str], key: str) -> str:
+def probit_query(model: FittedModel, answer: Probit, features: list[str], key: str) -> str:
     """The best label and the probabilities of all classes for every row."""
     count = len(answer.labels)
     parts = [*features, *rungs(model, None), *margins(answer, model.ladders.out_features)]

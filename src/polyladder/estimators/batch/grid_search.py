@@ -13,12 +13,13 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.validation import _check_method_params, _num_samples
+from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted
 
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.batch.together import Request, fit_together
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator
+from polyladder.fitted.model import FittedModel, fitted_model
 
 BEST = ("best_index_", "best_score_", "refit_time_")
 """What a search learns if it has one measure to choose by, or is told to refit."""
@@ -89,7 +90,7 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
         # Scikit-learn does the scoring, the bookkeeping and the choice, over models that are fitted already: "fitting"
         # setting i on a fold looks the model up by the fold's row numbers.
         search = GridSearchCV(
-            FittedModel(fitted, fit_anew, self.estimator),
+            SearchedModel(fitted, fit_anew, self.estimator),
             {"setting": list(range(len(settings)))},
             scoring=self.scoring,
             refit=(lambda found: self.refit(results(found))) if callable(self.refit) else self.refit,
@@ -113,6 +114,12 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
             names = vars(self.best_estimator_).get("feature_names_in_")
             if names is not None:
                 self.feature_names_in_ = names
+
+    @property
+    def model_(self) -> FittedModel:
+        """What the best estimator fitted."""
+        check_is_fitted(self, "best_estimator_")
+        return fitted_model(self.best_estimator_)
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -204,7 +211,7 @@ def parameter_columns(settings: list[dict[str, Any]]) -> dict[str, Any]:
     return columns
 
 
-class FittedModel(BaseEstimator):  # type: ignore[misc]
+class SearchedModel(BaseEstimator):  # type: ignore[misc]
     """A model that was fitted elsewhere, for scikit-learn to score.
 
     Parameters
@@ -225,14 +232,14 @@ class FittedModel(BaseEstimator):  # type: ignore[misc]
         self.template = template
         self.setting = setting
 
-    def __sklearn_clone__(self) -> FittedModel:
+    def __sklearn_clone__(self) -> SearchedModel:
         # A clone must share the models, not copy them.
-        return FittedModel(self.lookup, self.fit_anew, self.template, self.setting)
+        return SearchedModel(self.lookup, self.fit_anew, self.template, self.setting)
 
     def __sklearn_tags__(self) -> Any:
         return self.template.__sklearn_tags__()
 
-    def fit(self, X: Any, y: Any = None, rows: Any = None, **params: Any) -> FittedModel:
+    def fit(self, X: Any, y: Any = None, rows: Any = None, **params: Any) -> SearchedModel:
         """Look the model up; rows that are no fold's are all rows, for the last fit. The weights were used already."""
         key = (self.setting, rows.tobytes())
         found = self.lookup[key] if key in self.lookup else self.fit_anew(self.setting)

@@ -49,6 +49,9 @@ class KernelEstimator(Laddered, EnsembleEstimator):
         )
         self.polynomial_ = self.target_.in_units(ladder)
 
+    def _learned(self) -> object:
+        return self.polynomial_
+
     def _ladders(self) -> LadderPolynomial:
         return self.polynomial_.map(lambda t: t.unsqueeze(0))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,19 @@ class Selection:
             one = found.get(each.words, replace(each, weight=0.0))
             found[each.words] = replace(one, error=min(one.error, each.error), weight=one.weight + each.weight)
         return list(found.values())
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a card and a page say of it."""
+        names = ("model", "features", "order", "error", "weight")
+        kinds = [{name: vars(each)[name] for name in names} for each in self.kinds]
+        # A line is held as a ladder of order 2: the order that counts is the highest among the candidates that do.
+        counting = [each.order for each in self.candidates if each.weight > 0]
+        return {
+            "order_path": self.order_path,
+            "candidates": {"measure": self.measure, "tried": len(self.candidates), "kinds": kinds},
+            **({"order": max(counting)} if counting else {}),
+        }
 
     @property
     def sentence(self) -> str:

@@ -8,6 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from polyladder.fitted.steps.operations import Operations, T
+
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Span = tuple[float, float]
 
@@ -32,12 +34,17 @@ class Step:
 
     def span(self, low: float, high: float) -> Span:
         """The least and greatest value while x lies in [low, high], which may be infinite."""
-        ends = self.apply(np.array([low, high], dtype=np.float64))
+        with np.errstate(invalid="ignore"):
+            ends = self.apply(np.array([low, high], dtype=np.float64))
         return float(ends[0]), float(ends[1])
 
     def breaks(self, low: float, high: float) -> list[float]:
         """Where in (low, high) it is not smooth."""
         return []
+
+    def written(self, x: T, language: Operations[T]) -> T:
+        """The step as an expression of x, for languages that have no words of their own for it."""
+        raise ValueError(f"{type(self).__name__} cannot be written in this language.")
 
     @classmethod
     def together(cls, steps: Sequence[Self]) -> Callable[[Array], Array]:

@@ -21,9 +21,9 @@ from polyladder import (
     load,
 )
 from polyladder.automatic.card import make_card
-from polyladder.explain.fitted import ladders_of, read_model
 from polyladder.report.payload import payload
 from tests.explain.test_explanation import TINY, rows
+from tests.fitted.reading import read_model
 
 CHAIN: dict[str, Any] = {"order": 2, "width": 2, "chains": 2, "warmup": 2, "draws": 6, "random_state": 0}
 
@@ -40,7 +40,7 @@ CHAIN: dict[str, Any] = {"order": 2, "width": 2, "chains": 2, "warmup": 2, "draw
 def test_the_mean_of_the_ladders_is_the_prediction(model: Any) -> None:
     X, y = rows()
     model.fit(X, 100 + 30 * y)
-    ladders = ladders_of(model)
+    ladders = model.model_.ladders
     assert len(ladders.batch_shape) == 1
     assert not ladders.readout.requires_grad
     np.testing.assert_allclose(ladders(model.inputs(X)).mean(0)[:, 0], model.predict(X), rtol=1e-8)
@@ -50,7 +50,7 @@ def test_draws_are_read_in_units_of_the_target() -> None:
     X, y = rows()
     model = BayesianLPNNRegressor(**CHAIN).fit(X, 100 + 30 * y)
     read = read_model(model, X)
-    assert read.posterior is model.posterior_
+    assert read.answer.by_member
     standardized = model.posterior_.weights(model.inputs(X))
     torch.testing.assert_close(read.ladders(model.inputs(X)), standardized * (30 * y).std() + (100 + 30 * y).mean())
 
@@ -59,15 +59,17 @@ def test_names_of_what_is_predicted() -> None:
     X, y = rows()
     model = LPNNRegressor(**TINY).fit(X, y)
     read = read_model(model)
-    assert (read.target_name, read.output_names) == ("prediction", ["prediction"])
-    assert read.posterior is None
+    assert (read.target, read.output_names) == ("prediction", ("prediction",))
+    assert not read.answer.by_member
     model.card_ = make_card(model, X, target="price")
-    assert read_model(model).output_names == ["price"]
+    assert read_model(model).output_names == ("price",)
     two = read_model(LPNNRegressor(**TINY).fit(X, np.stack([y, -y], 1)))
-    assert two.output_names == ["prediction 1", "prediction 2"]
+    assert two.output_names == ("prediction 1", "prediction 2")
     classes = LPNNClassifier(**TINY, solver="alternating")
-    assert read_model(classes.fit(X, y > 0)).output_names == ["log-odds of prediction = True"]
-    assert read_model(classes.fit(X, np.digitize(y, [-0.3, 0.3]))).output_names == [f"score of {i}" for i in range(3)]
+    assert read_model(classes.fit(X, y > 0)).output_names == ("log-odds of prediction = True",)
+    assert read_model(classes.fit(X, np.digitize(y, [-0.3, 0.3]))).output_names == tuple(
+        f"score of {i}" for i in range(3)
+    )
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -77,31 +79,31 @@ def test_a_named_target_keeps_its_name(library: Any, tmp_path: Path) -> None:
     model = LPNNRegressor(**TINY).fit(X, price)
     model.save(tmp_path / "m.ladder")
     for each in (model, load(tmp_path / "m.ladder")):
-        assert read_model(each).output_names == ["price"]
+        assert read_model(each).output_names == ("price",)
         assert each.explain(X[:2]).contributions.output_names == ("price",)
         assert make_card(each, X)["target"] == "price"
-    assert read_model(model.fit(X, y)).output_names == ["prediction"]
+    assert read_model(model.fit(X, y)).output_names == ("prediction",)
     both = library.DataFrame({"price": y, "rent": -y})
     two = LPNNRegressor(**TINY).fit(X, both)
-    assert read_model(two).output_names == payload(two)["outputs"] == ["price", "rent"]
+    assert read_model(two).output_names == tuple(payload(two)["outputs"]) == ("price", "rent")
     classes = LPNNClassifier(**TINY, solver="alternating").fit(X, price > 0)
-    assert read_model(classes).output_names == ["log-odds of price = True"]
+    assert read_model(classes).output_names == ("log-odds of price = True",)
 
 
 def test_a_target_whose_name_is_a_number_has_none() -> None:
     X, y = rows()
-    assert read_model(LPNNRegressor(**TINY).fit(X, pd.Series(y, name=0))).target_name == "prediction"
-    assert read_model(LPNNRegressor(**TINY).fit(X, pd.DataFrame(y))).target_name == "prediction"
+    assert read_model(LPNNRegressor(**TINY).fit(X, pd.Series(y, name=0))).target == "prediction"
+    assert read_model(LPNNRegressor(**TINY).fit(X, pd.DataFrame(y))).target == "prediction"
 
 
 def test_the_guard_is_read_where_there_is_one() -> None:
     X, y = rows()
     span = y.max() - y.min()
-    guarded = read_model(LPNNRegressor(**TINY).fit(X, y)).guard_range
+    guarded = read_model(LPNNRegressor(**TINY).fit(X, y)).guard
     assert guarded is not None
     assert [float(t) for t in guarded] == pytest.approx([y.min() - 0.1 * span, y.max() + 0.1 * span])
-    assert read_model(LPNNRegressor(**TINY, guard=False).fit(X, y)).guard_range is None
-    assert read_model(LPNNClassifier(**TINY, solver="alternating").fit(X, y > 0)).guard_range is None
+    assert read_model(LPNNRegressor(**TINY, guard=False).fit(X, y)).guard is None
+    assert read_model(LPNNClassifier(**TINY, solver="alternating").fit(X, y > 0)).guard is None
 
 
 def test_rows_describe_the_columns_where_there_is_no_card() -> None:
@@ -116,12 +118,14 @@ def test_rows_describe_the_columns_where_there_is_no_card() -> None:
 def test_of_a_search_the_best_is_read() -> None:
     X, y = rows()
     search = BatchedGridSearchCV(LPNNRegressor(**TINY), {"alpha": [0.1, 1.0]}, cv=2).fit(X, y)
-    assert read_model(search).estimator is search.best_estimator_
+    assert read_model(search) is search.best_estimator_.model_ is search.model_
 
 
 def test_what_has_no_ladder_or_no_fit_is_refused() -> None:
     X, y = rows()
-    with pytest.raises(TypeError, match="estimator must have a ladder behind it to be read; got FeedforwardRegressor"):
-        ladders_of(FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, y))
+    with pytest.raises(
+        TypeError, match="must be a ladder or a fitted estimator with one behind it; got FeedforwardRegressor"
+    ):
+        read_model(FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, y))
     with pytest.raises(NotFittedError):
-        ladders_of(LPNNRegressor())
+        read_model(LPNNRegressor())

@@ -8,18 +8,8 @@ import pytest
 import torch
 
 from polyladder import LPNNRegressor
-from polyladder.explain.columns import (
-    middle,
-    numeric_positions,
-    scaled,
-    table_columns,
-    table_of,
-    typical_inputs,
-    unscaled,
-    values_of,
-)
 from polyladder.explain.explanation import explain
-from polyladder.tables.describe import describe_columns
+from polyladder.fitted.values import scaled, table_of, typical_inputs, unscaled, values_of
 
 TINY: dict[str, Any] = {
     "order": 2,
@@ -43,13 +33,13 @@ def mixed(n: int = 60) -> pl.DataFrame:
 def fitted(features: str = "standard") -> tuple[Any, Any, Any]:
     X = mixed()
     model = LPNNRegressor(**TINY, features=features).fit(X, X["a"].to_numpy())
-    table = model.read_table(X)
-    return model, table, table_columns(model.features_, describe_columns(table))
+    return model, model.read_table(X), model.model_.described_by(X)
 
 
 def test_every_column_knows_its_inputs() -> None:
-    model, _, columns = fitted()
-    assert [column.kind for column in columns] == ["numeric", "constant", "category", "numeric"]
+    model, _, read = fitted()
+    columns = read.columns
+    assert [column.role for column in columns] == ["numeric", "constant", "category", "numeric"]
     out = model.features_.feature_names_out_
     named = {column.name: [out[i] for i in column.inputs] for column in columns}
     assert named == {
@@ -58,12 +48,11 @@ def test_every_column_knows_its_inputs() -> None:
         "kind": ["kind = p", "kind = q", "kind = missing"],
         "b": ["b", "b is missing"],
     }
-    assert numeric_positions(model.features_) == [0, 1, 3]
 
 
 def test_columns_are_described_in_their_own_units() -> None:
     X = mixed()
-    _, _, (a, _, kind, b) = fitted()
+    a, _, kind, b = fitted()[2].columns
     assert (a.low, a.high, a.fill) == (X["a"].min(), X["a"].max(), pytest.approx(np.median(X["a"])))
     assert a.typical == pytest.approx(np.median(X["a"]))
     assert b.fill == pytest.approx(np.nanmedian(X["b"].to_numpy()))
@@ -77,45 +66,46 @@ def test_columns_are_described_in_their_own_units() -> None:
 @pytest.mark.parametrize("features", ["standard", "quantile", "yeo-johnson"])
 def test_without_notes_the_typical_value_is_the_one_of_mean_transform(features: str) -> None:
     model, _, _ = fitted(features)
-    columns = table_columns(model.features_, ())
-    for at, column in ((0, columns[0]), (1, columns[3])):
-        assert column.typical == pytest.approx(middle(model.features_, at))
+    columns = model.model_.columns
+    for column in (columns[0], columns[3]):
         assert column.counts == ()
-        assert scaled(model.features_, column, np.array([column.typical]))[0] == pytest.approx(0, abs=0.02)
+        assert scaled(model.model_, column, np.array([column.typical]))[0] == pytest.approx(0, abs=0.02)
     assert columns[2].typical == "p"
 
 
 @pytest.mark.parametrize("features", ["standard", "quantile", "yeo-johnson"])
 def test_values_go_to_a_table_and_back(features: str) -> None:
-    model, table, columns = fitted(features)
-    values = values_of(model.features_, columns, table)
+    model, table, read = fitted(features)
+    values = values_of(read.columns, table)
     assert len(values) == 60
     assert values[0][1] is None
     assert values[0][3] is None
-    again = table_of(model.features_, columns, values)
+    again = table_of(read.columns, values)
     np.testing.assert_array_equal(model.features_.transform_table(again), model.features_.transform_table(table))
 
 
 @pytest.mark.parametrize("features", ["standard", "quantile", "yeo-johnson"])
 def test_scaling_is_the_transform_of_one_column_and_can_be_undone(features: str) -> None:
-    model, table, columns = fitted(features)
-    for column in (columns[0], columns[3]):
+    model, table, read = fitted(features)
+    for column in (read.columns[0], read.columns[3]):
         x = mixed()[column.name].to_numpy()
         present = ~np.isnan(x)
-        z = scaled(model.features_, column, x[present])
-        np.testing.assert_allclose(z, model.features_.transform_table(table)[present, column.at], rtol=1e-9, atol=1e-9)
+        z = scaled(read, column, x[present])
+        np.testing.assert_allclose(
+            z, model.features_.transform_table(table)[present, column.main], rtol=1e-9, atol=1e-9
+        )
         for value, back in zip(z[:10], x[present][:10], strict=True):
-            assert unscaled(model.features_, column, float(value)) == pytest.approx(back, rel=1e-5, abs=1e-6)
-        assert unscaled(model.features_, column, 1e3) == pytest.approx(column.high, rel=1e-6)
+            assert unscaled(read, column, float(value)) == pytest.approx(back, rel=1e-5, abs=1e-6)
+        assert unscaled(read, column, 1e3) == pytest.approx(column.high, rel=1e-6)
 
 
 def test_the_typical_row_has_medians_and_the_most_frequent_category() -> None:
-    model, _, columns = fitted()
+    model, _, read = fitted()
     X = mixed()
     row = pl.DataFrame(
         {"a": [np.median(X["a"])], "still": [7.0], "kind": ["p"], "b": [np.nanmedian(X["b"].to_numpy())]}
     )
-    np.testing.assert_allclose(typical_inputs(model.features_, columns), model.inputs(row), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(typical_inputs(read), model.inputs(row), rtol=1e-9, atol=1e-12)
 
 
 def with_gaps() -> tuple[pl.DataFrame, Any]:
@@ -130,13 +120,13 @@ def with_gaps() -> tuple[pl.DataFrame, Any]:
 def test_a_constant_with_gaps_is_known_by_its_gaps() -> None:
     X, model = with_gaps()
     table = model.read_table(X)
-    columns = table_columns(model.features_, describe_columns(table))
-    assert [(column.kind, column.inputs) for column in columns] == [("numeric", [0]), ("constant", [1])]
-    values = values_of(model.features_, columns, table)
+    read = model.model_.described_by(X)
+    assert [(column.role, column.inputs) for column in read.columns] == [("numeric", (0,)), ("constant", (1,))]
+    values = values_of(read.columns, table)
     assert {row[1] for row in values} == {None, 5.0}
-    again = table_of(model.features_, columns, values)
+    again = table_of(read.columns, values)
     np.testing.assert_array_equal(model.features_.transform_table(again), model.features_.transform_table(table))
-    assert typical_inputs(model.features_, columns)[0, 1] == 0
+    assert typical_inputs(read)[0, 1] == 0
 
 
 def test_gaps_of_a_constant_have_a_strength() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from polyladder.convert.exported.answers import Classes, Probit
 from polyladder.convert.onnx.graph import OPSET, Graph
 from polyladder.convert.onnx.model import body, tensor
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
@@ -17,7 +16,8 @@ from polyladder.estimators.rivals.factorization_machine import (
     FactorizationMachineRegressor,
 )
 from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier, PolynomialKernelRegressor
-from polyladder.export.read import exported
+from polyladder.fitted.answers import Classes, Probit
+from polyladder.fitted.model import fitted_model
 
 ESTIMATORS = (
     LPNNRegressor,
@@ -59,7 +59,7 @@ def result_shapes(operator: Any) -> None:
     from skl2onnx.common.data_types import Int64TensorType, StringTensorType
 
     given = operator.inputs[0].type
-    model = exported(operator.raw_operator)
+    model = fitted_model(operator.raw_operator)
     wide: Any = type(given)
     n = given.shape[0]
     if isinstance(model.answer, Classes | Probit):
@@ -78,7 +78,7 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
 
     if container.target_opset < OPSET:
         raise ValueError(f"target_opset must be at least {OPSET} for ladders; got {container.target_opset}.")
-    model = exported(operator.raw_operator)
+    model = fitted_model(operator.raw_operator)
     if any(column.kind == "category" for column in model.columns):
         raise ValueError("A ladder in a pipeline must read numbers alone; it has categories. Use to_onnx for it alone.")
     graph = Graph(prefix=scope.get_unique_variable_name("ladder") + "_")

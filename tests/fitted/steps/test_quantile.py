@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import QuantileTransformer
 
-from polyladder.convert.exported.steps import quantile_step
+from polyladder.fitted.steps.quantile import quantile_step
 
 
 @pytest.mark.parametrize("seed", range(4))
