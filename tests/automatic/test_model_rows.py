@@ -44,15 +44,18 @@ def opened(tmp_path: Path, text: str) -> TableFile:
 
 def test_the_columns_of_a_model_are_numbers_categories_and_dates() -> None:
     kinds = (ColumnKind("a", "number"), ColumnKind("kind", "category"), ColumnKind("day", "date", "%d.%m.%Y"))
-    assert model_columns(of_frame()) == kinds
-    assert model_columns(of_array()) == (ColumnKind("x0", "number"), ColumnKind("x1", "number"))
+    assert tuple(column.reading for column in model_columns(of_frame())) == kinds
+    assert [column.reading for column in model_columns(of_array())] == [
+        ColumnKind("x0", "number"),
+        ColumnKind("x1", "number"),
+    ]
     X = sparse.csr_matrix(np.eye(5)[:, :3] + 1)
     thin = LPNNRegressor(**TINY, solver="adam").fit(X, np.arange(5.0))
-    assert model_columns(thin) == tuple(ColumnKind(f"x{i}", "number") for i in range(3))
+    assert [column.reading for column in model_columns(thin)] == [ColumnKind(f"x{i}", "number") for i in range(3)]
 
 
 def test_columns_know_their_range_in_training() -> None:
-    number, category, day = model_columns(of_frame())
+    number, category, day = (column.reading for column in model_columns(of_frame()))
     assert number.span == (frame()["a"].min(), frame()["a"].median(), frame()["a"].max())
     assert category.span is None
     assert day.span == (20_000.0, 20_009.5, 20_019.0)
@@ -66,7 +69,7 @@ def test_what_is_converted_is_said_as_a_warning(tmp_path: Path) -> None:
         UserWarning, match=r"Column 'a' holds numbers in lb, which are converted: '11\.2 lb' is read as 5"
     ):
         rows = model_rows(file.whole(), file_columns(file, model), file, model)
-    assert rows["a"].to_list() == pytest.approx([5.080235, 0.453592], rel=1e-5)
+    assert rows.column("a").tolist() == pytest.approx([5.080235, 0.453592], rel=1e-5)
 
 
 def test_rows_of_a_file_are_those_of_the_frame(tmp_path: Path) -> None:
@@ -75,20 +78,19 @@ def test_rows_of_a_file_are_those_of_the_frame(tmp_path: Path) -> None:
     columns = file_columns(file, model)
     assert list(columns) == ["a", "kind", "day"]
     rows = model_rows(file.whole(), columns, file, model)
-    assert rows.columns == ["a", "kind", "day"]
-    assert rows["a"].to_list() == [1000.5, 2.0]
-    assert rows["kind"].to_list() == ["p", None]
-    assert rows["day"].to_list() == [20_000.0, 20_001.0]
+    assert rows.names == ("a", "kind", "day")
+    assert rows.column("a").tolist() == [1000.5, 2.0]
+    assert rows.column("kind").tolist() == ["p", None]
+    assert rows.column("day").tolist() == [20_000.0, 20_001.0]
 
 
 def test_a_model_of_an_array_takes_columns_as_they_come(tmp_path: Path) -> None:
     model = of_array()
     file = opened(tmp_path, "p,q\n1,2\n3,4\n")
     rows = model_rows(file.whole(), file_columns(file, model), file, model)
-    assert isinstance(rows, np.ndarray)
-    assert rows.tolist() == [[1, 2], [3, 4]]
+    assert rows.numbers.tolist() == [[1, 2], [3, 4]]
     named = opened(tmp_path, "x1,q,x0\n1,2,3\n")
-    assert model_rows(named.whole(), file_columns(named, model), named, model).tolist() == [[3, 1]]
+    assert model_rows(named.whole(), file_columns(named, model), named, model).numbers.tolist() == [[3, 1]]
     with pytest.raises(ValueError, match="must have the 2 columns that the model was fitted to; it lacks 'x0', 'x1'"):
         file_columns(opened(tmp_path, "p,q,r\n1,2,3\n"), model)
 
@@ -121,7 +123,7 @@ pytestmark = pytest.mark.usefixtures(small_models.__name__)
 @pytest.mark.slow
 def test_cells_are_read_as_they_were_in_training_and_in_other_spellings() -> None:
     model = fit_table(pl.DataFrame(shop()), "y", seconds=0, drop=["kind"], compare=False)
-    assert [kind.kind for kind in model_columns(model)] == [
+    assert [column.reading.kind for column in model_columns(model)] == [
         "number",
         "date",
         "boolean",
@@ -138,9 +140,9 @@ def test_cells_are_read_as_they_were_in_training_and_in_other_spellings() -> Non
     )
     file = frame_file(new)
     rows = model_rows(new, file_columns(file, model), file, model)
-    assert rows["fee"].to_list() == [1500.0] * 4
-    assert rows["garden"].to_list() == ["Yes", "no", "Yes", "Yes"]
-    assert rows["sold"].dtype == pl.Float64
+    assert rows.column("fee").tolist() == [1500.0] * 4
+    assert rows.column("garden").tolist() == ["Yes", "no", "Yes", "Yes"]
+    assert rows.column("sold").dtype == np.float64
     # A frame is read as the file is: the target and other columns stand in nobody's way, in whatever order.
     table = pl.DataFrame(shop())
     file = frame_file(table)

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_friedman1, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-from polyladder.estimators.bayesian import MEAN_DRAWS, BayesianLPNNClassifier, BayesianLPNNRegressor
+from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
+from polyladder.fitted.model import MEAN_DRAWS
 from polyladder.training.bayes.noise import TILT, noise_columns
 from tests.estimators.batches import Batches
 

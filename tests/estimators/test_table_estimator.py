@@ -5,34 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor, load
-from polyladder.estimators import table_estimator
-from polyladder.estimators.table_estimator import evaluate
-from polyladder.polynomial.sparse import as_rows
-from tests import ladders
+from polyladder.fitted import model as fitted
 from tests.estimators.small import TINY, labels, rows
-
-
-def test_rows_are_evaluated_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    p, z = ladders.random_ladder(batch_shape=(2,)), ladders.rows(7, 3)
-    sizes = []
-
-    def model(part: torch.Tensor) -> torch.Tensor:
-        sizes.append(len(part))
-        return p(part)
-
-    monkeypatch.setattr(table_estimator, "PREDICT_NUMBERS", 30)
-    found = evaluate(model, z, numbers=10)
-    assert sizes == [3, 3, 1]
-    torch.testing.assert_close(found, p(z))
-    # The states of a ladder, two times 4 + 5 for each row, are counted without being told.
-    torch.testing.assert_close(evaluate(p, z), p(z))
-    torch.testing.assert_close(evaluate(p, as_rows(sparse.csr_matrix(z.numpy()))), p(z))
-    assert evaluate(p, z[:1], numbers=10**9).shape == (2, 1, 2)
 
 
 def test_inputs_are_the_transformed_rows() -> None:
@@ -47,13 +25,13 @@ def test_inputs_are_the_transformed_rows() -> None:
     np.testing.assert_allclose(thin.predict(X), thin.predict(sparse.csr_matrix(X)), rtol=1e-12)
 
 
-def test_rows_with_ramps_are_predicted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_predicted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = rows(30)
     for each in ({}, {"order": "auto", "effort": "low", "max_iter": 2}):
         model = LPNNRegressor(**{**TINY, "features": "piecewise", **each}).fit(X, y)
-        whole = model._evaluate(model.inputs(X)).clamp(*model.target_.guard_range)[:, 0]
+        whole = model.polynomial_(model.inputs(X)).clamp(*model.target_.guard_range)[:, 0]
         np.testing.assert_allclose(model.predict(X), whole, rtol=1e-12)
-        monkeypatch.setattr(table_estimator, "RAMP_NUMBERS", 7 * model.inputs(X).shape[1])
+        monkeypatch.setattr(fitted, "CHUNK_NUMBERS", 7 * model.inputs(X).shape[1])
         np.testing.assert_allclose(model.predict(X), whole, rtol=1e-12)
         np.testing.assert_allclose(model.predict(X[:1]), whole[:1], rtol=1e-12)
 

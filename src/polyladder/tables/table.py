@@ -44,6 +44,11 @@ class Table:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def column(self, name: str) -> np.ndarray[Any, Any]:
+        """The numbers or texts of a column."""
+        i = self.names.index(name)
+        return self.categories[i] if i in self.categories else self.numbers[:, self.positions.index(i)]
+
     def take(self, rows: np.ndarray[Any, Any] | Sequence[int]) -> Table:
         """The given rows."""
         return replace(self, numbers=self.numbers[rows], categories={i: c[rows] for i, c in self.categories.items()})
