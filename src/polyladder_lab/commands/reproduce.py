@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EngineName(StrEnum):
-    """What runs groups elsewhere."""
+    """Engines that groups can run on."""
 
     loky = "loky"
     dask = "dask"

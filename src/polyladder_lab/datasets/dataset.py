@@ -86,7 +86,7 @@ def obtain(entry: Entry, file: DataFile, folders: tuple[Path, ...]) -> Path:
     if file.sha256 is None:
         addresses = " and ".join(url for f in entry.files for url in f.urls)
         raise FileNotFoundError(
-            f"{entry.name} must be fetched by hand, as no checksum is known that a download could be held to: "
+            f"{entry.name} must be fetched by hand, because no checksum of its files is known: "
             f"put {addresses} into {folders[0] / entry.folder}."
         )
     target = cache_folder() / entry.folder / file.name

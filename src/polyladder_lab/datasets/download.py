@@ -1,4 +1,4 @@
-"""Downloads that end with the right bytes under the right name, or with nothing under it."""
+"""Downloads: in the end a file holds the published bytes, or there is no file."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def download(urls: Sequence[str], target: Path, sha256: str, timeout: float = TI
 
 
 def download_from(url: str, target: Path, sha256: str, timeout: float) -> Path:
-    """The same for one address."""
-    # The name carries the address, as bytes of two addresses do not continue each other.
+    """Fetch a file from one address, as `download` describes it."""
+    # A name for each address: the bytes of one must not continue those of another.
     left_over = target.with_name(f"{target.name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part")
     # Two processes may want the file at once: each works on a name of its own, and a rename can only be won by one.
     own = target.with_name(f"{target.name}.{uuid.uuid4().hex}.part")
@@ -87,7 +87,7 @@ def download_from(url: str, target: Path, sha256: str, timeout: float) -> Path:
 
 
 def fetch(url: str, path: Path, label: str, timeout: float) -> None:
-    """Append to the file what it lacks of the address's bytes, asking again where a connection broke."""
+    """Append the bytes that the file still lacks, and ask again where a connection broke."""
     for left in reversed(range(TRIES)):
         size = path.stat().st_size
         try:

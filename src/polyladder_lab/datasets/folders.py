@@ -13,7 +13,7 @@ VARIABLE = "POLYLADDER_DATA"
 
 
 def cache_folder() -> Path:
-    """The folder downloads go to, where the platform keeps what can be had again."""
+    """The folder that downloads go to, below the platform's folder for caches."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":
@@ -45,7 +45,7 @@ def data_folders(data_dir: str | os.PathLike[str] | None = None) -> tuple[Path, 
 
 
 def copies(entry: Entry, file: DataFile, folders: tuple[Path, ...]) -> list[Path]:
-    """Every copy of the file in the folders, compressed or not, the one to read first."""
+    """Every copy of the file in the folders, compressed or not; the first one is read."""
     stems = [folder / entry.folder / file.name for folder in folders]
     candidates = [stem.with_name(stem.name + suffix) for stem in stems for suffix in SUFFIXES]
     return [path for path in candidates if path.is_file()]

@@ -25,7 +25,7 @@ SUFFIXES = ("", *DECOMPRESS)
 
 
 def decompress(content: bytes, suffix: str) -> bytes:
-    """The bytes behind a compression named by its suffix; any other suffix means none.
+    """The uncompressed bytes of a file. Its suffix names the compression; any other suffix means that there is none.
 
     Raises:
         ValueError: the compressed bytes are damaged or end too soon.
@@ -118,7 +118,7 @@ def numbers(text: bytes, dtype: type[np.float64 | np.int32 | np.int64]) -> NDArr
     if not text.strip():
         return np.empty(0, dtype)
     with warnings.catch_warnings():
-        # NumPy warns of what is no number, and gives what came before it as if that were all.
+        # Where a text is not a number, NumPy only warns, and returns the numbers before it.
         warnings.simplefilter("error", DeprecationWarning)
         try:
             # One call in C over the whole text: a space as separator stands for any white space, line ends included.

@@ -78,7 +78,7 @@ class Cell:
 
     @property
     def complete(self) -> bool:
-        """Whether every split that the model is to be run on is there."""
+        """Whether every declared split was measured."""
         return len(self.values) == self.wanted
 
 
@@ -89,7 +89,7 @@ class Comparison:
     Attributes:
         declaration: what was declared.
         cells: by column label and model name.
-        bold: cells of the best among those compared, and of all that a test does not tell from it.
+        bold: cells of the best model of a column, and of those that a test does not tell from it.
         underlined: cells of the first model of ``better_than`` that are significantly better than the second's.
         stored: how many rows of these columns and models are stored ...
         lost: ... and those of them that were measured by a commit that is no longer in the repository.

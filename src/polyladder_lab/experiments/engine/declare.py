@@ -25,15 +25,15 @@ SPLITS = ("published", "random", "drawn", "smooth", "masks")
 
 Options = dict[str, Any]
 Grid = dict[str, list[Any]] | list[Options]
-"""Options with the values that each may take, all combinations of which are searched; or a list of settings."""
+"""Either the values that each option may take, of which all combinations are searched, or a list of settings."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """A round in which settings are compared, the best of which go on to the next.
+    """One round of a comparison of settings: the best ones go on to the next round.
 
     Attributes:
-        options: that hold in this round alone, such as few ``epochs``.
+        options: hold in this round alone, such as few ``epochs``.
         keep: how many settings go on; 1 is the choice.
     """
 
@@ -53,7 +53,7 @@ class TableColumn:
         data: name of the data set in the catalog, or of a drawn one.
         splits: how many splits are run, the first ones.
         settings: how many settings of a model's grid are searched, spread evenly; None for all.
-        rungs: rounds of successive halving; one in which all settings are compared, if nothing else is declared.
+        rungs: rounds of successive halving; a single round with all settings, if none are declared.
         network: options of gradient-trained networks that this column overrides.
         unavailable: what to say where the data set is not available; empty for most.
     """
@@ -155,8 +155,8 @@ class Declaration:
             as ``borehole-100``, ``{"kind": "masks"}`` for folders with ``data.csv.gz`` and ``test_mask.csv.gz``.
         selection: ``{"folds": 5}`` or ``{"holdout": 0.2}``; empty if nothing is selected.
         settings_at_once: how many settings are compared in one program.
-        splits_compared_at_once: of how many splits.
-        splits_at_once: of how many splits the last fits share a program.
+        splits_compared_at_once: of how many splits settings are compared in one program.
+        splits_at_once: how many splits have their last fits in one program.
         better_than: names of two models; the first is underlined where it is significantly better than the second.
         beside: names of models that our recipes are tested against.
         compare: ``"models"`` to compare the polynomial models of a column, or ``"rows"`` to compare all,
@@ -297,7 +297,7 @@ def read_declaration(path: Path) -> Declaration:
 
 
 def checked(fields: dict[str, Any], name: str) -> Declaration:
-    """A declaration from its fields, with what they leave out filled in; what it cannot be is refused."""
+    """A declaration from its fields. Defaults stand for what is left out; what does not fit together is refused."""
     selection = fields.get("selection", {})
     declaration = Declaration(
         name=name,
@@ -338,7 +338,7 @@ def checked(fields: dict[str, Any], name: str) -> Declaration:
 
 
 def read_column(fields: dict[str, Any], selection: Options) -> TableColumn:
-    """A column, with what it leaves out filled in."""
+    """A column; defaults stand for what is left out."""
     return TableColumn(
         label=fields["label"],
         data=fields["data"],
@@ -395,7 +395,7 @@ def read_model(fields: dict[str, Any]) -> Model:
 
 
 def check(d: Declaration) -> None:
-    """Refuse a declaration whose parts do not fit, naming the first that does not."""
+    """Refuse a declaration whose parts do not fit together; the message names the first that does not."""
     labels, models = {c.label for c in d.columns}, {m.name for m in d.models}
     for what, value, allowed in (
         ("metric", d.metric, set(METRICS)),
@@ -419,13 +419,13 @@ def check(d: Declaration) -> None:
     named = [*d.published, *d.better_than, *d.beside, *(m for departure in d.departures for m in departure.models)]
     for name in named:
         if name not in models:
-            raise ValueError(f"{d.name} must speak of its own models; got {name!r}. It has {', '.join(models)}.")
+            raise ValueError(f"{d.name} must name models of its own only; got {name!r}. It has {', '.join(models)}.")
     heads = [label for cells in d.published.values() for label in cells]
     heads += [label for departure in d.departures for label in departure.columns]
     heads += [label for model in d.models for label in model.columns]
     for label in heads:
         if label not in labels:
-            raise ValueError(f"{d.name} must speak of its own columns; got {label!r}. It has {', '.join(labels)}.")
+            raise ValueError(f"{d.name} must name columns of its own only; got {label!r}. It has {', '.join(labels)}.")
 
 
 def quick(d: Declaration) -> Declaration:

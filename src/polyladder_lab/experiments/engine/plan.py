@@ -21,7 +21,7 @@ PER_MODEL = ("l2", "dropout", "learning_rate")
 
 @dataclass(frozen=True)
 class Measurement:
-    """One setting of one model on one split: compared with others on held-out training rows, or fitted at last.
+    """One setting of one model on one split: compared on held-out training rows, or chosen and fitted to all of them.
 
     Attributes:
         table: name of the declaration.
@@ -53,13 +53,13 @@ class Measurement:
 
     @cached_property
     def key(self) -> str:
-        """Of everything that decides the result, but not of the version of the code."""
+        """A hash of everything that decides the result, except the version of the code."""
         # Fields alone: the key itself joins them only once it is known.
         return digest(vars(self))[:16]
 
     @property
     def seed(self) -> int:
-        """Of the model: as declared, or from the key, so that it does not depend on what else is run."""
+        """The model's seed: as declared, or derived from the key, so that it does not depend on what else is run."""
         return int(self.options.get("random_state", int(self.key[:7], 16)))
 
     @property
@@ -118,7 +118,7 @@ def measurement(
 
 
 def selection_groups(d: Declaration, column: TableColumn, done: Mapping[str, Row], rung: int = 0) -> Iterator[Group]:
-    """The groups that compare settings in a round, without those that are done and those whose settings are not known.
+    """The groups that a round of comparing settings still has to run, as far as its settings are known.
 
     What shares a program does not depend on what is done already: dropout's draws are shared within a program, and a
     run that was interrupted must end in the same table.
@@ -137,7 +137,7 @@ def selection_groups(d: Declaration, column: TableColumn, done: Mapping[str, Row
 
 
 def final_groups(d: Declaration, column: TableColumn, done: Mapping[str, Row]) -> Iterator[Group]:
-    """The groups of last fits, of the settings that were chosen, without those that are done; a search has none."""
+    """The groups of last fits that are still to run, with the settings that were chosen; a search has none."""
     for model in d.models if d.compare != "settings" else ():
         for splits in parts(d.splits_of(model, column), d.splits_at_once):
             chosen = [(split, choice(d, column, model, split, done)) for split in splits]
@@ -174,7 +174,7 @@ def choice(d: Declaration, column: TableColumn, model: Model, split: int, done: 
 def left_settings(
     d: Declaration, column: TableColumn, model: Model, split: int, done: Mapping[str, Row], rung: int
 ) -> list[Options] | None:
-    """The settings that the rounds before this one have left, in the declared order; None if these are not over."""
+    """The settings that earlier rounds have left, in the declared order; None while one of these rounds is not over."""
     settings = d.settings(model, column)
     for each in column.rungs[:rung]:
         if len(settings) <= each.keep:

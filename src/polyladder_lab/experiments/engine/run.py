@@ -41,7 +41,7 @@ def run(d: Declaration, store: Store, *, jobs: int = 1, threads: int = 1, watch:
 
     Args:
         d: what to run.
-        store: where rows are looked up and appended. A run that is killed loses its running groups alone.
+        store: where rows are looked up and appended. A run that is killed loses only the groups that were running.
         jobs: groups at a time.
         threads: of torch in each group.
         watch: told of every finished group.

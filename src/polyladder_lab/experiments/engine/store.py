@@ -26,7 +26,7 @@ class Store:
         self.tables: dict[str, dict[str, Row]] = {}
 
     def rows(self, table: str) -> dict[str, Row]:
-        """The rows of a table by key. Of rows with one key the first counts: later ones repeat it.
+        """The rows of a table by key. Where a key comes twice, the first row counts.
 
         A line that is no row is left out with a warning that names the file, the line and the reason.
         """
@@ -85,7 +85,7 @@ def ends_with_newline(path: Path) -> bool:
 
 @cache
 def provenance() -> dict[str, str]:
-    """What was measured with which code: the commit, where there is one, and versions."""
+    """Which code measures: its commit, where there is one, and the versions of packages."""
     import numpy
     import sklearn
     import torch

@@ -11,11 +11,11 @@ from polyladder_lab.experiments.engine.rows import Row
 from polyladder_lab.experiments.pages.render import Place, number
 
 EXPLODED = 3.0
-"""A run whose test error is above so many times the lowest median of its column counts as exploded."""
+"""A run counts as exploded if its test error is more than this many times the lowest median of its column."""
 
 
 def claim_lines(comparison: Comparison) -> list[str]:
-    """The table of a claim, with the sentence above it; nothing where the stored rows hold none."""
+    """The tables of a claim, each below a line that says what it shows; empty where nothing was measured."""
     lines: list[str] = []
     held = {place: list(cell.rows.values()) for place, cell in comparison.cells.items() if cell.rows}
     if any("depths" in row for rows in held.values() for row in rows):
@@ -84,7 +84,7 @@ def norm_lines(comparison: Comparison) -> list[str]:
 
 
 def norm_of(row: Row, kind: str) -> float:
-    """Of a kind of `NORMS` the geometric mean over layers; of the last kind the product of everything."""
+    """The geometric mean over layers for a kind of `NORMS`; for the last kind the product of all matrices' norms."""
     norms = row["norms"]
     if name := NORMS[kind]:
         return geometric_mean(norms[name])

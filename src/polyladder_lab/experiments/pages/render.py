@@ -88,7 +88,7 @@ def letter(i: int) -> str:
 
 
 def notes(d: Declaration) -> list[tuple[str, Departure]]:
-    """Departures with their letters; those of the whole table first need none."""
+    """Departures with their letters; those that touch the whole table have none."""
     return [(letter(i) if x.columns or x.models else "", x) for i, x in enumerate(d.departures)]
 
 
@@ -160,7 +160,7 @@ def markdown_notes(d: Declaration) -> list[str]:
 
 
 def lost_note(comparison: Comparison) -> str:
-    """How many stored rows nobody can trace to the code that measured them; empty if there is none."""
+    """How many stored rows cannot be traced to the code that measured them; empty if there are none."""
     if not comparison.lost:
         return ""
     parts = []

@@ -19,7 +19,7 @@ from polyladder_lab.experiments.engine.scores import Array, Result, score
 from polyladder_lab.experiments.runners.sources import Fit, fits_of
 
 COVERED = 0.9
-"""What predicted intervals should cover."""
+"""Share of the rows that predicted intervals should cover."""
 
 
 @runtime_checkable
@@ -71,7 +71,7 @@ def fitted(measurement: Measurement, fit: Fit) -> Result:
 
 
 def measured(metric: str, model: Any, X: Array, y: Array) -> Result:
-    """The metric, and for numbers the largest error and whatever a predicted distribution is worth."""
+    """The metric; for a regression also the largest error, and how good the predicted distributions are."""
     if metric == "log_loss":
         p = np.clip(model.predict_proba(X)[np.arange(len(y)), np.searchsorted(model.classes_, y)], 1e-15, None)
         return Result(float(-np.log(p).mean()))

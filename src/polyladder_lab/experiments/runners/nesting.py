@@ -1,4 +1,4 @@
-"""Deeper ladders that start where shallower ones are: what another layer costs or gains on training and test rows."""
+"""Ladders that grow layer by layer: how each further layer changes the errors on training and test rows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def run_nesting(group: Sequence[Measurement]) -> list[list[Result]]:
 def nesting(measurement: Measurement) -> Result:
     """Fit a ladder of one layer, then add identity layers on top and fit on.
 
-    The ridge weight is so small that the squared error alone is minimized. The result is the test error of the last
-    ladder; ``depths`` holds the errors of all, and by how much the added layer alone changed the outputs.
+    The ridge weight is so small that in effect the squared error alone is minimized. The result is the test error of
+    the last ladder. ``depths`` holds the errors at each depth, and how much adding the layer changed the outputs before
+    it was fitted.
     """
     options, fit = measurement.options, fits_of(measurement)[0]
     table = prepared_tables([fit], options)[fit.name]

@@ -1,4 +1,4 @@
-"""Gradient-trained networks of a group: every fold of every setting is one model of a batch that trains as a whole."""
+"""Networks: every fold of every setting of a group is one model of a batch, which trains as one program."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CHUNK = 2**22
 """Numbers of inputs and hidden states held at once while predicting."""
 
 RESTART = 100
-"""How far apart the seeds of restarts lie: folds have the numbers between."""
+"""Distance between the seeds of restarts; the seeds of folds lie in between."""
 
 CLIPPED = 5.0
 """Deviations from the mean at which clipped columns end."""
@@ -77,7 +77,7 @@ def trained_ladder(measurement: Measurement) -> tuple[LPNN, Tensor, Result]:
 
 
 def trained_ladders(group: Sequence[Measurement]) -> list[tuple[LPNN, Tensor, Result]]:
-    """The same for several last fits, which train as one program."""
+    """The same as `trained_ladder` for several last fits, which train as one program."""
     found = []
     for net, held_out, result in fitted_networks([(each, fits_of(each)[0]) for each in group]):
         assert isinstance(net, LPNN)
