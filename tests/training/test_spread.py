@@ -13,9 +13,10 @@ from sklearn.datasets import make_friedman1
 
 from polyladder import BatchedGridSearchCV, LPNNRegressor
 from polyladder.estimators.selection.elsewhere import SPREAD_ROWS
-from polyladder.training.spread import engine_of, on_one_thread, workers_elsewhere
+from polyladder.training.spread import on_one_thread, workers_elsewhere
 from polyladder_lab.experiments.engine.run import run
 from polyladder_lab.experiments.engine.store import Store
+from polyladder_lab.experiments.engine.workers import engine_of
 from tests.lab.experiments.small import small
 
 
