@@ -13,8 +13,9 @@ import time
 import numpy as np
 import torch
 
-from polyladder import LPNN, Adam, fit_alternating, load_dataset, merge, random_start, train
+from polyladder import LPNN, Adam, fit_alternating, merge, random_start, train
 from polyladder.tables.features import Features
+from polyladder_lab import load_dataset
 
 
 def main() -> None:

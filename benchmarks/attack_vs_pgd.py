@@ -20,8 +20,9 @@ from record import record
 from timing import alternate
 from torch import Tensor
 
-from polyladder import LPNN, Adam, LadderPolynomial, Robust, attack, load_dataset, merge, train
+from polyladder import LPNN, Adam, LadderPolynomial, Robust, attack, merge, train
 from polyladder.robustness.attack import Attack
+from polyladder_lab import load_dataset
 
 STEPS, RESTARTS, ROWS, RADIUS = 100, 10, 100, 0.05
 

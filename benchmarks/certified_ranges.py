@@ -17,7 +17,8 @@ from record import record
 from timing import alternate
 from torch import Tensor, nn
 
-from polyladder import LPNN, Adam, LadderPolynomial, certify, load_dataset, merge, train
+from polyladder import LPNN, Adam, LadderPolynomial, certify, merge, train
+from polyladder_lab import load_dataset
 
 ROWS, RADII, DEPTHS = 20, (0.01, 0.05), (2, 3, 5)
 

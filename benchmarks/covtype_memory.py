@@ -11,7 +11,8 @@ import argparse
 import time
 from pathlib import Path
 
-from polyladder import LPNNRegressor, load_dataset
+from polyladder import LPNNRegressor
+from polyladder_lab import load_dataset
 
 
 def peak_mebibytes() -> float:

@@ -18,7 +18,8 @@ import torch
 from record import record
 from sklearn.model_selection import GridSearchCV
 
-from polyladder import BatchedGridSearchCV, LPNNRegressor, load_dataset
+from polyladder import BatchedGridSearchCV, LPNNRegressor
+from polyladder_lab import load_dataset
 
 
 def compare(title: str, model: Any, grid: dict[str, list[Any]], X: Any, y: Any, repeats: int) -> dict[str, float]:

@@ -12,7 +12,8 @@ import time
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from polyladder import LPNNClassifier, load_dataset
+from polyladder import LPNNClassifier
+from polyladder_lab import load_dataset
 
 
 def main() -> None:

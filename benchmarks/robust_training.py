@@ -17,7 +17,8 @@ import torch
 from record import record
 from torch import Tensor
 
-from polyladder import LPNN, Adam, LadderPolynomial, Robust, attack, certify_margins, load_dataset, merge, train
+from polyladder import LPNN, Adam, LadderPolynomial, Robust, attack, certify_margins, merge, train
+from polyladder_lab import load_dataset
 
 RADII = (0.01, 0.03, 0.1)
 ROWS, TRAINED, EPOCHS = 150, 10_000, 6

@@ -153,7 +153,7 @@ def warm_up() -> None:
 def sweep_of_settings(workers: int) -> dict:
     """The same search without an engine, on one thread, and on dask workers of one thread each."""
     from polyladder import BatchedGridSearchCV, LPNNRegressor
-    from polyladder.training.spread import engine_of
+    from polyladder_lab.experiments.engine.workers import engine_of
 
     torch.set_num_threads(1)
     X, y = rows_of(np.random.default_rng(0), 6000)
@@ -179,7 +179,7 @@ def messages(tasks: int, numbers: int) -> dict:
     import dask.array as da
 
     from polyladder.tables.dask_partitions import DaskPartitions
-    from polyladder.training.spread import engine_of
+    from polyladder_lab.experiments.engine.workers import engine_of
 
     X = da.zeros((tasks, 1), chunks=(1, 1))
     with engine_of("dask", jobs=2):

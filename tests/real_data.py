@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from polyladder.datasets.catalog import find_entry
-from polyladder.datasets.dataset import Dataset, load_dataset
-from polyladder.datasets.folders import copies
+from polyladder_lab.datasets.catalog import find_entry
+from polyladder_lab.datasets.dataset import Dataset, load_dataset
+from polyladder_lab.datasets.folders import copies
 
 BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "data"
 

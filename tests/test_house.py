@@ -6,10 +6,12 @@ from functools import cache
 from pathlib import Path
 
 import polyladder
+import polyladder_lab
 
 PACKAGE = Path(polyladder.__file__).parent
+LABORATORY = Path(polyladder_lab.__file__).parent
 TESTS = Path(__file__).parent
-FILES = sorted(PACKAGE.rglob("*.py"))
+FILES = sorted([*PACKAGE.rglob("*.py"), *LABORATORY.rglob("*.py")])
 
 PYTHONS_OWN = {"_asdict", "_fields", "_replace", "_exit"}
 """Public names of the standard library that begin with an underscore."""
@@ -27,9 +29,15 @@ TESTED_ELSEWHERE = {
 """Modules without a test file of their own: the file that tests them, and what it says of them."""
 
 
+def inside(path: Path) -> Path:
+    """A file's place in its package; the laboratory's begin with ``lab``, as those of its tests do."""
+    return "lab" / path.relative_to(LABORATORY) if path.is_relative_to(LABORATORY) else path.relative_to(PACKAGE)
+
+
 def room_of(path: Path) -> str:
     """The room of a file: the first folder inside the package."""
-    return path.relative_to(PACKAGE).parts[0]
+    parts = inside(path).parts
+    return "/".join(parts[: 2 if parts[0] == "lab" else 1])
 
 
 def private(name: str) -> bool:
@@ -63,8 +71,9 @@ def test_private_functions_stay_in_their_room() -> None:
     wrong = []
     for path, tree in trees().items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polyladder."):
-                room = (node.module or "").split(".")[1]
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("polyladder.", "polyladder_lab.")):
+                package, room = (node.module or "").split(".")[:2]
+                room = room if package == "polyladder" else f"lab/{room}"
                 names = [alias.name for alias in node.names if private(alias.name)]
                 wrong += [f"{path}:{node.lineno} {name}" for name in names if room != room_of(path)]
     assert wrong == []
@@ -83,12 +92,12 @@ def test_attributes_are_seldom_looked_up_by_name() -> None:
 def test_every_module_has_its_test_file() -> None:
     lacking = []
     for path in FILES:
-        inside = path.relative_to(PACKAGE)
-        if path.name == "__init__.py" or str(inside) in TESTED_ELSEWHERE:
+        place = inside(path)
+        if path.name == "__init__.py" or str(place) in TESTED_ELSEWHERE:
             continue
-        mirrored = TESTS / inside.parent / f"test_{path.name}"
+        mirrored = TESTS / place.parent / f"test_{path.name}"
         if not mirrored.exists():
-            lacking.append(str(inside))
+            lacking.append(str(place))
     assert lacking == []
     assert all((PACKAGE / name).exists() for name in TESTED_ELSEWHERE)
 
@@ -114,3 +123,44 @@ def test_modules_tested_elsewhere_are_tested_there() -> None:
             assert names & called, f"{module}: {place} calls none of {sorted(names)}"
         else:
             assert '"-m", "polyladder"' in text, f"{module}: {place} does not run it"
+
+
+def strange_to_users(tree: ast.Module) -> list[str]:
+    """What a program takes from polyladder and is no public name of it."""
+    strange = []
+    public = {*polyladder.__all__, "__version__", "__file__"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            strange += [alias.name for alias in node.names if alias.name.startswith("polyladder.")]
+        elif isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("polyladder.")):
+            strange.append(node.module or ".")
+        elif isinstance(node, ast.ImportFrom) and node.module == "polyladder":
+            strange += [alias.name for alias in node.names if alias.name not in public]
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "polyladder":
+            strange += [] if node.attr in public else [node.attr]
+    return strange
+
+
+def test_the_laboratory_uses_public_names_only() -> None:
+    wrong = {str(path): strange_to_users(trees()[path]) for path in LABORATORY.rglob("*.py")}
+    assert {path: names for path, names in wrong.items() if names} == {}
+    for line, name in {
+        "import polyladder.models.ladder": "polyladder.models.ladder",
+        "from polyladder.models.ladder import LPNN": "polyladder.models.ladder",
+        "def f():\n    from polyladder import models": "models",
+        "from polyladder import load_dataset": "load_dataset",
+        "import polyladder\npolyladder.models": "models",
+        "from ..polyladder import LPNN": "polyladder",
+    }.items():
+        assert strange_to_users(ast.parse(line)) == [name]
+    assert strange_to_users(ast.parse("import polyladder\nfrom polyladder import LPNN\npolyladder.merge")) == []
+
+
+def test_no_class_of_the_laboratory_has_the_name_of_another() -> None:
+    places = defaultdict(list)
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(inside(path)))
+    twice = {name: found for name, found in places.items() if len(found) > 1}
+    assert {name: found for name, found in twice.items() if any(place.startswith("lab") for place in found)} == {}

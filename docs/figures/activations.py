@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyladder.experiments.engine.compare import compare
-from polyladder.experiments.engine.declare import declared, results_folder
-from polyladder.experiments.engine.store import Store
-from polyladder.experiments.pages.figures import draw_activations
-from polyladder.experiments.pages.page import rows_with
+from polyladder_lab.experiments.engine.compare import compare
+from polyladder_lab.experiments.engine.declare import declared, results_folder
+from polyladder_lab.experiments.engine.store import Store
+from polyladder_lab.experiments.pages.figures import draw_activations
+from polyladder_lab.experiments.pages.page import rows_with
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_predict
 from variational import posterior_of_split
 
-from polyladder import LPNNClassifier, load_dataset
+from polyladder import LPNNClassifier
 from polyladder.predictive.calibration import (
     class_reliability,
     coverage,
@@ -17,6 +17,7 @@ from polyladder.predictive.calibration import (
     interval_reliability,
 )
 from polyladder.report.calibration import plot_calibration
+from polyladder_lab import load_dataset
 
 SPLITS = 5
 

@@ -12,9 +12,10 @@ import pandas as pd
 import torch
 from playwright.sync_api import sync_playwright
 
-from polyladder import LPNNRegressor, load_dataset
+from polyladder import LPNNRegressor
 from polyladder.automatic.card import make_card
 from polyladder.report.page import write_report
+from polyladder_lab import load_dataset
 from tests.report.browser import FLAGS, NAMES
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from polyladder.experiments.engine.compare import compare
-from polyladder.experiments.engine.declare import declared, results_folder
-from polyladder.experiments.engine.store import Store
-from polyladder.experiments.pages.page import rows_with
-from polyladder.experiments.pages.render import distributions
+from polyladder_lab.experiments.engine.compare import compare
+from polyladder_lab.experiments.engine.declare import declared, results_folder
+from polyladder_lab.experiments.engine.store import Store
+from polyladder_lab.experiments.pages.page import rows_with
+from polyladder_lab.experiments.pages.render import distributions
 
 mpl.use("Agg")
 mpl.rcParams.update({"svg.hashsalt": "polyladder", "font.size": 9, "svg.fonttype": "none"})

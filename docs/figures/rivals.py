@@ -7,9 +7,9 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
-from polyladder.experiments.engine.compare import Comparison, compare
-from polyladder.experiments.engine.declare import declared
-from polyladder.experiments.engine.store import Store
+from polyladder_lab.experiments.engine.compare import Comparison, compare
+from polyladder_lab.experiments.engine.declare import declared
+from polyladder_lab.experiments.engine.store import Store
 
 HERE = Path(__file__).parent
 BENCHMARKS = HERE.parents[1] / "benchmarks"

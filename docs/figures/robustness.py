@@ -9,7 +9,8 @@ from pathlib import Path
 import matplotlib as mpl
 import torch
 
-from polyladder import LPNNRegressor, load_dataset, plot_robustness, robustness_curve
+from polyladder import LPNNRegressor, plot_robustness, robustness_curve
+from polyladder_lab import load_dataset
 
 mpl.use("Agg")
 mpl.rcParams.update(

@@ -6,9 +6,10 @@ from typing import Any
 import matplotlib as mpl
 import torch
 
-from polyladder import GaussianWeights, fit_alternating, fit_variational, load_dataset, output_moments, random_start
+from polyladder import GaussianWeights, fit_alternating, fit_variational, output_moments, random_start
 from polyladder.tables.features import Features
 from polyladder.training.bayes.variational import VariationalFit
+from polyladder_lab import load_dataset
 
 SAMPLES, BINS = 10_000, 60
 SETS = {"concrete": (10, 5), "boston-housing": (8, 3), "energy": (8, 3), "yacht": (8, 3)}

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from polyladder.analysis.tensor_train import tensor_train as tensor_train
     from polyladder.automatic.fit_large import fit_large_table as fit_large_table
     from polyladder.automatic.fit_table import fit_table as fit_table
+    from polyladder.cli.printable import make_console as make_console
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
-    from polyladder.datasets.catalog import catalog as catalog
-    from polyladder.datasets.dataset import load_dataset as load_dataset
     from polyladder.estimators.batch.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.bayesian import BayesianLPNNClassifier as BayesianLPNNClassifier
     from polyladder.estimators.bayesian import BayesianLPNNRegressor as BayesianLPNNRegressor
@@ -43,9 +42,13 @@ if TYPE_CHECKING:
     from polyladder.export.formula import to_sympy as to_sympy
     from polyladder.export.onnx_model import to_onnx as to_onnx
     from polyladder.export.source import to_source as to_source
+    from polyladder.files.outputs import check_output as check_output
+    from polyladder.files.replace_file import write_atomically as write_atomically
+    from polyladder.models.batched import BatchedModule as BatchedModule
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
     from polyladder.models.feedforward import Feedforward as Feedforward
+    from polyladder.models.initial import draw_normal as draw_normal
     from polyladder.models.ladder import LPNN as LPNN
     from polyladder.models.merge import merge as merge
     from polyladder.models.polynomial_kernel import PolynomialKernel as PolynomialKernel
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from polyladder.polynomial.ladder import product_activation as product_activation
     from polyladder.polynomial.shallower import shallower as shallower
     from polyladder.polynomial.store import load as load
+    from polyladder.polynomial.widen import lengthen as lengthen
     from polyladder.polynomial.widen import widen as widen
     from polyladder.predictive.diagnostics import effective_sample_size as effective_sample_size
     from polyladder.predictive.diagnostics import split_rhat as split_rhat
@@ -85,6 +89,8 @@ if TYPE_CHECKING:
     from polyladder.training.gradient.train import train as train
     from polyladder.training.partitions.fit import fit_partitions as fit_partitions
     from polyladder.training.partitions.gibbs import sample_partitions as sample_partitions
+    from polyladder.training.rivals.fit import fit_kernel as fit_kernel
+    from polyladder.training.rivals.fit import fit_machine as fit_machine
     from polyladder.training.solves.alternating import fit_alternating as fit_alternating
     from polyladder.training.solves.alternating import random_start as random_start
     from polyladder.training.solves.growth import grow as grow
@@ -95,6 +101,7 @@ __version__ = "0.2.0.dev0"
 _HOME = {
     "Adam": "training.gradient.train",
     "BatchedGridSearchCV": "estimators.batch.grid_search",
+    "BatchedModule": "models.batched",
     "BayesianLPNNClassifier": "estimators.bayesian",
     "BayesianLPNNRegressor": "estimators.bayesian",
     "Explanation": "explain.explanation",
@@ -117,15 +124,18 @@ _HOME = {
     "absorb": "polynomial.absorb",
     "attack": "robustness.attack",
     "attack_table": "robustness.attack_table",
-    "catalog": "datasets.catalog",
     "certified_radius": "robustness.certify",
     "certify": "robustness.certify",
     "certify_margins": "robustness.margins",
+    "check_output": "files.outputs",
     "coefficients": "analysis.coefficients",
+    "draw_normal": "models.initial",
     "effective_sample_size": "predictive.diagnostics",
     "encrypt": "export.encrypted",
     "fit_alternating": "training.solves.alternating",
+    "fit_kernel": "training.rivals.fit",
     "fit_large_table": "automatic.fit_large",
+    "fit_machine": "training.rivals.fit",
     "fit_partitions": "training.partitions.fit",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",
@@ -137,10 +147,11 @@ _HOME = {
     "integrated_gradients": "analysis.attribution",
     "interactions": "analysis.attribution",
     "jacobian": "analysis.jacobian",
+    "lengthen": "polynomial.widen",
     "line_polynomial": "analysis.line",
     "lipschitz_bound": "analysis.lipschitz",
     "load": "polynomial.store",
-    "load_dataset": "datasets.dataset",
+    "make_console": "cli.printable",
     "maximize": "robustness.optimize",
     "merge": "models.merge",
     "minimize": "robustness.optimize",
@@ -172,13 +183,22 @@ _HOME = {
     "to_sympy": "export.formula",
     "train": "training.gradient.train",
     "widen": "polynomial.widen",
+    "write_atomically": "files.replace_file",
     "write_report": "report.page",
 }
+
+# Names that live in the laboratory since 0.2.
+_MOVED = ("catalog", "load_dataset")
 
 __all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> object:
+    if name in _MOVED:
+        from warnings import warn
+
+        warn(f"polyladder.{name} is now polyladder_lab.{name}; import it from there.", DeprecationWarning, stacklevel=2)
+        return getattr(import_module("polyladder_lab"), name)
     if name not in _HOME:
         raise AttributeError(f"module 'polyladder' has no attribute {name!r}")
     value = getattr(import_module(f"polyladder.{_HOME[name]}"), name)

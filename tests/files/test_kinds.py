@@ -10,7 +10,6 @@ from polyladder import encrypt, to_onnx, to_source
 from polyladder.cli.demo import friedman
 from polyladder.cli.fit import write_metrics
 from polyladder.convert.encrypted.bundle import Bundle, Ids, pack
-from polyladder.experiments.pages.page import html_page
 from polyladder.files import kinds
 from polyladder.files.kinds import Kind
 from polyladder.polynomial.store import save
@@ -45,7 +44,6 @@ WRITERS: dict[str, tuple[Kind, Callable[[Path], object]]] = {
     "model": (kinds.MODEL, fitted("gaps and categories")[0].save),
     "ladder": (kinds.MODEL, lambda path: save(LADDER, path, ['"', "\\"])),
     "page": (kinds.PAGE, lambda path: write_report(fitted("numbers")[0], path)),
-    "results": (kinds.RESULTS, lambda path: path.write_text(html_page([]))),
     "metrics": (kinds.METRICS, written_metrics),
     "onnx": (kinds.ONNX, lambda path: to_onnx(LADDER, path)),
     "recipe": (

@@ -1,10 +1,11 @@
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 from polyladder.files.kinds import METRICS, SECRET_KEY, SQL, TABLE
-from polyladder.files.outputs import Output, check_outputs
+from polyladder.files.outputs import Output, check_output, check_outputs
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +92,24 @@ def test_places_that_no_file_can_have() -> None:
     assert "folder is a folder" in refused(query("folder"), force=True)
     os.mkfifo("pipe")
     assert "pipe is a device or a pipe" in refused(query("pipe"), force=True)
+
+
+def test_one_output_of_another_package_is_held_to_the_same_rules() -> None:
+    Path("own.html").write_text("<!-- mine --> old")
+
+    def check(path: str | None, *inputs: str, **options: bool) -> bool:
+        place = None if path is None else Path(path)
+        return check_output("--html", place, words="a page", mark=re.compile(b"<!-- mine"), inputs=inputs, **options)
+
+    assert not check("new.html")
+    assert check("own.html")
+    assert not check(None)
+    assert check("mine.csv", force=True)
+    for path, inputs, options, words in (
+        ("mine.csv", (), {}, "--html must be a new file or a page that polyladder wrote; mine.csv is neither"),
+        ("own.html", ("own.html",), {}, "--html must not be a file that this command reads"),
+        ("own.html", (), {"no_clobber": True}, "own.html exists"),
+        (None, (), {"no_clobber": True, "force": True}, "--force must come without --no-clobber"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(words)):
+            check(path, *inputs, **options)

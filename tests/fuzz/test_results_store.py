@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyladder.cli.reproduce import show_comparison
-from polyladder.experiments.engine.compare import compare
-from polyladder.experiments.engine.scores import packed
-from polyladder.experiments.engine.store import Store
-from polyladder.experiments.pages.page import html_page, markdown_section
-from tests.experiments.small import CLASSES, filled, small
+from polyladder_lab.commands.reproduce import show_comparison
+from polyladder_lab.experiments.engine.compare import compare
+from polyladder_lab.experiments.engine.scores import packed
+from polyladder_lab.experiments.engine.store import Store
+from polyladder_lab.experiments.pages.page import html_page, markdown_section
 from tests.fuzz import fuzz
+from tests.lab.experiments.small import CLASSES, filled, small
 
 pytestmark = pytest.mark.slow
 

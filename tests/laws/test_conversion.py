@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyladder import LadderPolynomial, shallower, widen
+from polyladder import LadderPolynomial, lengthen, shallower, widen
 from tests.ladders import BATCH_SHAPES, ladders, random_ladder, rows
 
 
@@ -24,6 +24,13 @@ def test_widen_takes_a_batch() -> None:
     torch.testing.assert_close(widen(p)(x), p(x).mean(0))
 
 
+@given(ladders(), st.integers(0, 3))
+def test_lengthen(p: LadderPolynomial, more: int) -> None:
+    longer, x = lengthen(p, len(p.W) + more), rows(5, p.in_features)
+    assert longer.order == p.order + more
+    torch.testing.assert_close(longer(x), p(x))
+
+
 @given(ladders(min_layers=1), st.data())
 def test_shallower(p: LadderPolynomial, data: st.DataObject) -> None:
     layer = data.draw(st.integers(1, len(p.W)))
@@ -40,6 +47,8 @@ def test_bad_input_is_named() -> None:
         widen([])
     with pytest.raises(ValueError, match="widen must be given ladders of equal inputs"):
         widen([random_ladder(d=3), random_ladder(d=4)])
+    with pytest.raises(ValueError, match="depth must be at least the 2 layers of the ladder; got 1"):
+        lengthen(random_ladder(), 1)
     for layer in (0, 3, True, 1.0):
         with pytest.raises(ValueError, match="layer must be an integer from 1 to 2; got"):
             shallower(random_ladder(), layer)  # type: ignore[arg-type]

@@ -12,10 +12,8 @@ from polyladder import __version__
 from polyladder.cli.attack import attack
 from polyladder.cli.certify import certify
 from polyladder.cli.columns import columns
-from polyladder.cli.datasets import datasets
 from polyladder.cli.demo import demo
 from polyladder.cli.encrypted import encrypted
-from polyladder.cli.equation import equation
 from polyladder.cli.explain import explain
 from polyladder.cli.export import export
 from polyladder.cli.fit import fit
@@ -24,8 +22,10 @@ from polyladder.cli.output import drop_unwritten, write_whole
 from polyladder.cli.predict import predict
 from polyladder.cli.printable import printable, printing
 from polyladder.cli.report import report
-from polyladder.cli.reproduce import reproduce
 from polyladder.cli.start import INTERRUPTED
+from polyladder_lab.commands.datasets import datasets
+from polyladder_lab.commands.equation import equation
+from polyladder_lab.commands.reproduce import reproduce
 
 commands = typer.Typer(
     help="Ladder polynomial networks: fit, read, bound and share exact polynomials.",

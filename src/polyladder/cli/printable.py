@@ -66,7 +66,14 @@ def terminal(stream: TextIO | Printable) -> TextIO:
 
 
 def make_console(stderr: bool = False, **options: Any) -> Console:
-    """A console of rich, with colors where there is a terminal, that writes such characters out."""
+    """A console of rich that shows control characters instead of sending them to the terminal.
+
+    Inside a command of `polyladder` it keeps the colors of a terminal, which other writers to standard output lose.
+
+    Args:
+        stderr: whether it writes to standard error instead of standard output.
+        **options: of `rich.console.Console`.
+    """
     from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
     from rich.segment import Segment
 

@@ -51,12 +51,6 @@ def bundle(words: str, lasting: bool = False) -> Kind:
     return Kind(words, re.compile(rb'PK\x03\x04[\s\S]{26}polyladder\.json\{"kind": "' + kind + b'"'), lasting)
 
 
-def page(words: str, command: str) -> Kind:
-    """An HTML page that names its maker before anything else."""
-    start = r'<!doctype html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*'
-    return Kind(words, re.compile(f'{start}<meta name="generator" content="polyladder {command}">'.encode()))
-
-
 MODEL = Kind(
     "a model",
     # The length of a JSON header, then metadata in any order, each value a text.
@@ -65,8 +59,14 @@ MODEL = Kind(
         rb'"format":"polyladder"'
     ),
 )
-PAGE = page("a page", "report")
-RESULTS = page("a page of results", "reproduce")
+PAGE = Kind(
+    "a page",
+    # It names its maker before anything else.
+    re.compile(
+        rb'<!doctype html>\s*<html lang="en">\s*<head>\s*<meta charset="utf-8">\s*'
+        rb'<meta name="generator" content="polyladder report">'
+    ),
+)
 METRICS = Kind("metrics", re.compile(rb'\{\s*"format": "polyladder metrics \d'))
 ONNX = Kind("an ONNX model", re.compile(rb"\x08[\s\S]\x12\x0apolyladder"))
 RECIPE = Kind("a recipe", re.compile(rb'\{"format": "polyladder encrypted recipe \d'))

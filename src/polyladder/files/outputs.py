@@ -6,6 +6,7 @@ A command checks all of its outputs before any work is done, those that it write
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,6 +71,39 @@ def check_outputs(
         if not force:
             refuse_foreign(output)
     return [output.path.exists() for output in outputs]
+
+
+def check_output(
+    name: str,
+    path: Path | None,
+    *,
+    words: str,
+    mark: re.Pattern[bytes],
+    inputs: Iterable[str | Path | None] = (),
+    force: bool = False,
+    no_clobber: bool = False,
+) -> bool:
+    """Refuse to write a file where another one would be lost; for commands that other packages add.
+
+    A new file may be written, and one that an earlier run of the same command left.
+
+    Args:
+        name: what a message calls the file: the option that named it.
+        path: where it goes; None where no file was asked for, and then the options alone are checked.
+        words: what it will hold, such as "a page of results".
+        mark: what the first bytes of such files match, and those of other files do not.
+        inputs: files that the same run reads, which are never replaced; "-" is standard input, None is nothing.
+        force: whether any other file may be replaced too.
+        no_clobber: whether no file may be replaced.
+
+    Returns:
+        Whether a file is going to be replaced.
+
+    Raises:
+        ValueError: the file may not be written; the message says why, and what to do.
+    """
+    outputs = [] if path is None else [Output(name, path, Kind(words, mark))]
+    return any(check_outputs(outputs, inputs, force=force, no_clobber=no_clobber))
 
 
 def check_place(output: Output) -> None:

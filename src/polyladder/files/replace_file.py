@@ -13,7 +13,13 @@ from typing import IO
 
 
 def write_atomically(content: bytes, path: str | PathLike[str], new: bool = False) -> None:
-    """Write bytes beside ``path``, then rename; with ``new`` nothing that is there is replaced."""
+    """Write a file so that its place holds the old content or the new one, whole, and never a part of it.
+
+    Args:
+        content: of the file.
+        path: where it goes. A symbolic link stays one, and a file that is replaced keeps its permissions.
+        new: whether a file that is there already is an error instead of being replaced.
+    """
     with replacing(path, new) as file:
         file.write(content)
 

@@ -51,7 +51,14 @@ def widen(polynomials: Iterable[LadderPolynomial]) -> LadderPolynomial:
 
 
 def lengthen(polynomial: LadderPolynomial, depth: int) -> LadderPolynomial:
-    """The same function with ``depth`` layers: identity rungs (W = I, b = 0, V = 0, c = 1) on top."""
+    """The same function as a ladder of more layers: identity rungs (W = I, b = 0, V = 0, c = 1) stand on top.
+
+    Args:
+        polynomial: any ``batch_shape``.
+        depth: how many layers the result has; at least those of the polynomial.
+    """
+    if depth < len(polynomial.W):
+        raise ValueError(f"depth must be at least the {len(polynomial.W)} layers of the ladder; got {depth}.")
     missing, batch = depth - len(polynomial.W), tuple(polynomial.batch_shape)
     zero = polynomial.readout.new_zeros(*batch, polynomial.readout.shape[-1])
     return LadderPolynomial(
