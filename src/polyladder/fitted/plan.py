@@ -67,7 +67,9 @@ class Plan:
         for depth, (reached, inputs) in enumerate(self.ends):
             found[inputs] = values[reached]
             if depth < len(self.depths):
-                values = np.concatenate([group.apply(values[group.sources]) for group in self.depths[depth]])
+                # Taking the sources out makes copies, which the steps may overwrite.
+                taken = [group.apply(values[group.sources]) for group in self.depths[depth]]
+                values = taken[0] if len(taken) == 1 else np.concatenate(taken)
         for position, known, inputs in self.texts:
             codes = np.array([known.get(text, -1) for text in categories[position]], dtype=np.intp)
             found[inputs] = codes == np.arange(len(known))[:, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,18 @@ class Affine(Step):
     def apply(self, x: Array) -> Array:
         """The values at x."""
         return (x - self.shift) / self.scale
+
+    @classmethod
+    def together(cls, steps: Sequence[Affine]) -> Callable[[Array], Array]:
+        """All of them, in place."""
+        all_steps = cls.stacked(steps)
+
+        def apply(x: Array) -> Array:
+            x -= all_steps.shift
+            x /= all_steps.scale
+            return x
+
+        return apply
 
     def inverse(self, y: Array) -> Array:
         """Y scale + shift."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,19 @@ class Ramp(Step):
     def apply(self, x: Array) -> Array:
         """The values at x."""
         return np.clip((x - self.low) / (self.high - self.low), 0.0, 1.0)
+
+    @classmethod
+    def together(cls, steps: Sequence[Ramp]) -> Callable[[Array], Array]:
+        """All of them, in place."""
+        all_steps = cls.stacked(steps)
+        width = np.asarray(all_steps.high) - all_steps.low
+
+        def apply(x: Array) -> Array:
+            x -= all_steps.low
+            x /= width
+            return np.clip(x, 0.0, 1.0, out=x)
+
+        return apply
 
     def inverse(self, y: Array) -> Array:
         """Between the ends of the piece."""

@@ -48,6 +48,14 @@ class Step:
 
     @classmethod
     def together(cls, steps: Sequence[Self]) -> Callable[[Array], Array]:
-        """Steps of this kind, each for one of several columns that are given with rows last. Shape (columns, n)."""
+        """Steps of this kind, each for one of several columns that are given with rows last. Shape (columns, n).
+
+        What is given may be overwritten: in place, a step takes half the time.
+        """
+        return cls.stacked(steps).apply
+
+    @classmethod
+    def stacked(cls, steps: Sequence[Self]) -> Self:
+        """Steps of this kind as one, whose numbers are arrays of shape (columns, 1)."""
         numbers = ([vars(step)[field.name] for step in steps] for field in fields(cls))  # type: ignore[arg-type]
-        return cls(*(np.array(column)[:, None] for column in numbers)).apply
+        return cls(*(np.array(column)[:, None] for column in numbers))
