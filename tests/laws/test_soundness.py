@@ -72,7 +72,7 @@ def outside(seed: int) -> tuple[list[Tensor], int]:
     """Points of one drawn ladder whose exact outputs leave the certified range, and how many of its ends are finite."""
     p, region = drawn(seed)
     radius = region.radius if region.norm == "inf" else region.radius[:, 0]
-    found = certify(p, region.center, radius, region.norm)
+    found = certify(p, region.center, radius, norm=region.norm)
     exact = p.to(torch.float64)
     points = searched(exact, region, seed)
     values = exact(points.flatten(0, 1)).view(ROWS, -1)

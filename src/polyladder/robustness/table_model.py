@@ -14,6 +14,7 @@ from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
+from polyladder.robustness.space import Gap
 from polyladder.robustness.surface import Pieces, Smooth, Surface
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
@@ -97,6 +98,46 @@ class TableModel:
         ramps = self.features.ramps_
         return Smooth(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
 
+    @property
+    def order(self) -> list[int]:
+        """The places of the numeric columns that vary, in the order of the inputs that they are."""
+        return [int(place) for place in self.features.varying_]
+
+    @property
+    def integral(self) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+        """Which numeric columns held whole numbers in training; None in files of earlier versions."""
+        return self.features.integral_
+
+    @property
+    def training_range(self) -> tuple[Array, Array]:
+        """The least and greatest numbers of training. Shapes (numeric columns,)."""
+        return self.features.training_range()
+
+    @property
+    def fills(self) -> Array | None:
+        """What missing numbers count as, or None where none may be missing. Shape (numeric columns,)."""
+        return None if self.features.imputer_ is None else np.asarray(self.features.imputer_.statistics_)
+
+    @cached_property
+    def gaps(self) -> dict[int, Gap]:
+        """For each numeric column that training has seen missing, what its inputs are then."""
+        found, fills = {}, self.fills
+        for k, place in enumerate(self.features.flagged_.tolist()):
+            assert fills is not None
+            column = self.order.index(place) if place in self.order else None
+            fill = float(fills[place])
+            scaled = fill if column is None else float(self.scaled(place, np.array([fill]))[0])
+            found[place] = Gap(len(self.order) + k, column, scaled)
+        return found
+
+    def read(self, rows: Any) -> Table:
+        """Check rows and take them apart."""
+        return self.estimator.read_table(rows)
+
+    def inputs(self, table: Table) -> Tensor:
+        """The inputs of rows, without ramps. Shape (n, d)."""
+        return torch.from_numpy(self.features.plain_table(table))
+
     def landmarks(self) -> Table:
         """The training rows that the estimator keeps; none in files of earlier versions."""
         kept = vars(self.estimator).get("landmarks_")
@@ -114,7 +155,7 @@ class TableModel:
         """How far each numeric column may move, in its own unit. Shape (numeric columns,)."""
         steps = np.zeros(len(self.features.low_))
         if not isinstance(radius, Mapping):
-            least, greatest = self.features.training_range()
+            least, greatest = self.training_range
             span, varying = greatest - least, list(self.numeric.values())
             steps[varying] = check_step("radius", radius) * span[varying]
             return steps
@@ -213,14 +254,13 @@ class TableModel:
         ]
 
 
-def read_estimator(estimator: Any) -> TableModel:
+def read_estimator(model: Any) -> TableModel:
     """Read a fitted estimator; of a grid search its best one."""
-    if isinstance(estimator, BaseEstimator):
-        estimator = vars(estimator).get("best_estimator_", estimator)
+    estimator = vars(model).get("best_estimator_", model) if isinstance(model, BaseEstimator) else model
     if not isinstance(estimator, FittedTable) or "posterior_" in vars(estimator):
         raise TypeError(
-            f"p must be a LadderPolynomial or a fitted estimator with one polynomial; got {type(estimator).__name__}. "
-            "Use LPNNRegressor or LPNNClassifier."
+            "model must be a LadderPolynomial or a fitted estimator with one polynomial; "
+            f"got {type(estimator).__name__}. Use LPNNRegressor or LPNNClassifier."
         )
     if not isinstance(estimator.features_, Features):
         raise ValueError("The model must have been fitted to a dense table; got one of sparse rows.")
