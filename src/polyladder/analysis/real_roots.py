@@ -22,8 +22,8 @@ Evaluate = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """Values of polynomials at t, and Newton's steps there; coefficients (n + 1, ...), n >= 1, broadcast against t."""
 
 NEWTON, MAX_STEPS = 10, 140
-"""First steps, which are Newton's wherever possible, and all steps. After the first ones every other step halves the set
-of numbers in the bracket, and 64 such halvings arrive at any root. Six to nine steps are typical."""
+"""First steps, which are Newton's wherever possible, and all steps. After the first ones every other step halves the
+set of numbers in the bracket, and 64 such halvings arrive at any root. Six to nine steps are typical."""
 
 SAFE = 450.0
 """Terms between 2**-SAFE and 2**SAFE, and any quotient of two of them, are ordinary numbers of float64."""

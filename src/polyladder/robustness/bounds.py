@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ball import Ball, exact, ladder_intervals, matmul, plus, product, total
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled
-from polyladder.robustness.ball import Ball, affine, exact, matmul, plus, product, total
 from polyladder.robustness.degrees import degree_upper
 from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Region
@@ -92,11 +92,8 @@ def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ba
 
 def plain_intervals(polynomial: LadderPolynomial, region: Region) -> Ball:
     """What the last state can be, from what each state can be by itself. Shape (n, k_L)."""
-    x = region.inputs()
-    h = x
-    for W, b, V, c in polynomial.layers():
-        h = product(affine(h, W, b), affine(x, V, c))
-    return h
+    rungs = ladder_intervals(polynomial, region.inputs())
+    return rungs[-1].product if rungs else region.inputs()
 
 
 def interval_upper(top: Ball, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, linear, matmul, plus, product, sum_up, total
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, exact, linear, matmul, plus, product, sum_up, total
 from polyladder.robustness.quadratic import quadratic_upper
 from polyladder.robustness.region import Region, euclidean
 from polyladder.robustness.states import States

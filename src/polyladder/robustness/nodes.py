@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.jacobian import jacobian
+from polyladder.polynomial.ball import Ball
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import Ball
 from polyladder.robustness.bounds import functionals, upper_bounds
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.space import Space

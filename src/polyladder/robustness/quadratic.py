@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, exact, matmul, plus, product, sum_up, total
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, matmul, plus, product, sum_up, total
 from polyladder.robustness.region import Norm, euclidean
 
 STEPS = 24

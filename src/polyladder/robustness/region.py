@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, sum_up
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, sum_up
 
 Norm = Literal["inf", 2]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, affine, exact, matmul, plus, product, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, affine, exact, matmul, plus, product, sum_up
 from polyladder.robustness.region import Region
 
 WIDE = 256

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.taylor import count, homogeneous_parts, joined, monomials, multiplicities
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, sum_up
 from polyladder.robustness.quadratic import quadratic_upper
 from polyladder.robustness.region import Norm, Region, euclidean
 

@@ -1,11 +1,20 @@
-"""Numbers with a proven error: float64 arithmetic in which every result carries a bound on what rounding did to it."""
+"""Numbers with a proven error: float64 arithmetic in which every result carries a bound on what rounding did to it.
+
+How an error travels through a sum or a product is the same whatever made it: rounding of float64, of integers with a
+fixed point, or the noise of encryption. `sum_error` and `product_error` say it, for tensors and for arrays.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+
+Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, np.dtype[np.float64]])
 
 EPSILON = torch.finfo(torch.float64).eps
 """Twice the largest relative error of one operation."""
@@ -39,6 +48,24 @@ class Ball(NamedTuple):
         return (self.mid.abs() + self.rad) * UP
 
 
+class RungBalls(NamedTuple):
+    """What W h + b, the gate V x + c and their product can be in one layer. Shapes (n, k)."""
+
+    inner: Ball
+    gate: Ball
+    product: Ball
+
+
+def product_error(x: Numbers, x_error: Numbers, y: Numbers, y_error: Numbers) -> Numbers:
+    """How far x y is off at most, from the sizes of two factors and their errors, entry by entry."""
+    return x * y_error + x_error * (y + y_error)
+
+
+def sum_error(weights: Numbers, weights_error: Numbers, x: Numbers, x_error: Numbers) -> Numbers:
+    """How far W x is off at most, from the sizes of stored weights and of x, and their errors: (o, k), (k,) to (o,)."""
+    return weights @ x_error + weights_error @ x
+
+
 def outward(total: Tensor, sizes: Tensor) -> Tensor:
     """A rounded sum of two numbers, moved up past its rounding error; ``sizes`` is the sum of their sizes."""
     return total + (EPSILON * sizes + TINY)
@@ -47,11 +74,6 @@ def outward(total: Tensor, sizes: Tensor) -> Tensor:
 def exact(t: Tensor) -> Ball:
     """Numbers without error."""
     return Ball(t, torch.zeros_like(t))
-
-
-def around(center: Tensor, radius: Tensor) -> Ball:
-    """The box of this center and radius, as one number for each side."""
-    return Ball(center, radius.expand_as(center))
 
 
 def between(lower: Tensor, upper: Tensor) -> Ball:
@@ -70,8 +92,25 @@ def plus(x: Ball, y: Ball) -> Ball:
 def product(x: Ball, y: Ball) -> Ball:
     """The product, entry by entry."""
     mid = x.mid * y.mid
-    rad = x.mid.abs() * y.rad + x.rad * (y.mid.abs() + y.rad) + EPSILON * mid.abs()
+    rad = product_error(x.mid.abs(), x.rad, y.mid.abs(), y.rad) + EPSILON * mid.abs()
     return Ball(mid, rad * UP + TINY)
+
+
+def interval_product(x: Ball, y: Ball) -> Ball:
+    """The product, entry by entry, from its corners: narrower than `product` where a factor keeps its sign."""
+    corners = torch.stack([a * b for a in (x.lower, x.upper) for b in (y.lower, y.upper)])
+    found = between(corners.amin(0), corners.amax(0))
+    return Ball(found.mid, (found.rad + EPSILON * corners.abs().amax(0)) * UP + TINY)
+
+
+def ladder_intervals(polynomial: LadderPolynomial, x: Ball) -> list[RungBalls]:
+    """What every rung of a single ladder in float64 can be while each input is in its ball. Shape (n, d)."""
+    h, found = x, []
+    for W, b, V, c in polynomial.layers():
+        inner, gate = affine(h, W, b), affine(x, V, c)
+        h = interval_product(inner, gate)
+        found.append(RungBalls(inner, gate, h))
+    return found
 
 
 def matmul(x: Ball, y: Ball) -> Ball:
