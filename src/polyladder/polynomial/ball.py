@@ -6,6 +6,7 @@ fixed point, or the noise of encryption. `sum_error` and `product_error` say it,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -46,6 +47,24 @@ class Ball(NamedTuple):
     def size(self) -> Tensor:
         """No smaller than the absolute value of any number of the ball."""
         return (self.mid.abs() + self.rad) * UP
+
+    def map(self, change: Callable[[Tensor], Tensor]) -> Ball:
+        """The ball with both tensors reshaped in the same way."""
+        return Ball(change(self.mid), change(self.rad))
+
+    def at(self, where: slice | Tensor | tuple[Tensor, ...]) -> Ball:
+        """Some of the numbers."""
+        return Ball(self.mid[where], self.rad[where])
+
+    @property
+    def row(self) -> Ball:
+        """With a dimension before the last one: (..., k) to (..., 1, k)."""
+        return self.map(lambda t: t.unsqueeze(-2))
+
+    @property
+    def column(self) -> Ball:
+        """With a dimension behind the last one: (..., k) to (..., k, 1)."""
+        return self.map(lambda t: t.unsqueeze(-1))
 
 
 class RungBalls(NamedTuple):
@@ -144,6 +163,12 @@ def total(x: Ball, dim: int = -1) -> Ball:
     unit = (x.mid.shape[dim] + 4) * EPSILON
     rad = (x.rad + unit * x.mid.abs()).sum(dim)
     return Ball(x.mid.sum(dim), rad * (1 + 2 * unit) + TINY * x.mid.shape[dim])
+
+
+def sum_of(parts: list[Tensor]) -> Tensor:
+    """An upper bound on the exact sum of several numbers of any sign."""
+    together = torch.stack(parts)
+    return together.sum(0) + (len(parts) + 8) * EPSILON * together.abs().sum(0) + TINY
 
 
 def sum_up(parts: Tensor, dim: int = -1) -> Tensor:

@@ -98,8 +98,7 @@ def plain_intervals(polynomial: LadderPolynomial, region: Region) -> Ball:
 
 def interval_upper(top: Ball, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
     """Bounds from the intervals of the last state, (n, k_L), alone. Shape (n, o)."""
-    top = Ball(top.mid.unsqueeze(-2), top.rad.unsqueeze(-2))
-    bound = plus(total(product(readout, top)), offset).upper
+    bound = plus(total(product(readout, top.row)), offset).upper
     return bound, bound.new_zeros(*bound.shape, 1)
 
 
@@ -109,8 +108,7 @@ def written(polynomial: LadderPolynomial, region: Region, readout: Ball, offset:
     n, o = offset.mid.shape
     bounds, points = [], []
     for at in chunks(polynomial, n):
-        part = Ball(readout.mid[at], readout.rad[at])
-        coefficients, error = write_out(polynomial, region[at], part, Ball(offset.mid[at], offset.rad[at]))
+        coefficients, error = write_out(polynomial, region[at], readout.at(at), offset.at(at))
         bound, point, _ = written_upper(coefficients.flatten(0, 1), error.flatten(), d, order, region.norm)
         bounds.append(bound.view(-1, o))
         points.append(point.view(-1, o, d))

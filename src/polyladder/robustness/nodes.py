@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.jacobian import jacobian
-from polyladder.polynomial.ball import Ball
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.bounds import functionals, upper_bounds
 from polyladder.robustness.region import Region, box
@@ -100,7 +99,7 @@ class Tree:
         region = box(lower, upper)
         readout, offset = functionals(self.polynomial, self.weights[problem].unsqueeze(1))
         found = [
-            write_out(self.polynomial, region[at], part(readout, at), part(offset, at))
+            write_out(self.polynomial, region[at], readout.at(at), offset.at(at))
             for at in chunks(self.polynomial, len(region))
         ]
         coefficients, error = (torch.cat(each).squeeze(1) for each in zip(*found, strict=True))
@@ -154,8 +153,3 @@ class Tree:
     def rows(self, points: Tensor, nodes: Nodes) -> Tensor:
         """Points as the inputs may be."""
         return points if self.space is None else self.space.rows(points, nodes.lower, nodes.upper)
-
-
-def part(x: Ball, at: slice) -> Ball:
-    """Some rows."""
-    return Ball(x.mid[at], x.rad[at])

@@ -94,6 +94,21 @@ def euclidean(sizes: Tensor) -> Tensor:
     return norm * (1 + (sizes.shape[-1] + 8) * EPSILON)
 
 
+def highest_on(slope: Ball, norm: Norm) -> tuple[Tensor, Tensor]:
+    """The largest value of linear forms over the unit box or ball, from above, and where it is.
+
+    Args:
+        slope: shape (..., d).
+        norm: of the region.
+
+    Returns:
+        Shapes (...) and (..., d).
+    """
+    if norm == "inf":
+        return sum_up(slope.size), torch.sign(slope.mid)
+    return euclidean(slope.size), slope.mid / slope.mid.norm(dim=-1, keepdim=True).clamp_min(TINY)
+
+
 def box(lower: Tensor, upper: Tensor) -> Region:
     """The boxes from lower to upper, shapes (n, d): a center and a radius that reach both ends in floating point."""
     center = lower + (upper - lower) / 2

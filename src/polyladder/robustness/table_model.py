@@ -15,7 +15,7 @@ from torch import Tensor
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.space import Gap
-from polyladder.robustness.surface import Pieces, Smooth, Surface
+from polyladder.robustness.surface import Pieces, SmoothSurface, Surface
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 
@@ -96,7 +96,7 @@ class TableModel:
     def surface(self) -> Surface:
         """The polynomial as a function of its inputs without ramps."""
         ramps = self.features.ramps_
-        return Smooth(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
+        return SmoothSurface(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
 
     @property
     def order(self) -> list[int]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.taylor import count, homogeneous_parts, joined, monomials, multiplicities
-from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, sum_up
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, sum_of, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.quadratic import quadratic_upper
 from polyladder.robustness.region import Norm, Region, euclidean
@@ -135,7 +135,6 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
     if economized:
         coefficients, error = in_chebyshev(coefficients, error, d, order)
     parts = torch.split(coefficients, sizes, -1)
-    linear = Ball(parts[1], torch.zeros_like(parts[1]))
     C = square(parts[2], d) if order > 1 else coefficients.new_zeros(len(coefficients), d, d)
     constant = parts[0]
     if economized:
@@ -143,7 +142,7 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
         diagonal = C.diagonal(dim1=-2, dim2=-1)
         constant = torch.cat([constant, -diagonal], -1)
         C = C + torch.diag_embed(diagonal)
-    quadratic, points = quadratic_upper(linear, Ball(C, torch.zeros_like(C)), norm)
+    quadratic, points = quadratic_upper(exact(parts[1]), exact(C), norm)
     rest = coefficients.new_zeros(len(coefficients))
     score = C.abs().sum(-1) * (1 - 0.9 * points.square())
     for j in range(3, order + 1):
@@ -151,8 +150,7 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
         bound = sum_up(size) if norm == "inf" else euclidean(size / multiplicities(d, j).sqrt()) * UP
         rest = (rest + bound) * UP
         score = score + size @ powers(d, j)
-    total = torch.cat([constant, torch.stack([quadratic, rest, error], -1)], -1)
-    return total.sum(-1) + (total.shape[-1] + 8) * EPSILON * total.abs().sum(-1), points, score
+    return sum_of([*constant.unbind(-1), quadratic, rest, error]), points, score
 
 
 def in_chebyshev(coefficients: Tensor, error: Tensor, d: int, order: int) -> tuple[Tensor, Tensor]:
