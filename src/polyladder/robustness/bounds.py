@@ -12,7 +12,7 @@ from polyladder.robustness.degrees import degree_upper
 from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Region
 from polyladder.robustness.states import states_on
-from polyladder.robustness.written import BUDGET, chunks, cost, write_out, written_upper
+from polyladder.robustness.written import NUMBERS, chunks, cost, write_out, written_upper
 
 STATES = 2**23
 """Numbers of slopes that are held at once."""
@@ -56,7 +56,7 @@ def upper_bounds(
 def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor, limit: Tensor) -> tuple[Tensor, Tensor]:
     """What `upper_bounds` says, for as many regions as fit into memory."""
     readout, offset = functionals(polynomial, weights)
-    if cost(polynomial) <= BUDGET:
+    if cost(polynomial) <= NUMBERS:
         # Whatever cancels between units and layers has canceled in the coefficients: the other methods, which bound
         # the same products one by one, would add nothing but time. Far from the center intervals may be narrower.
         found = [

@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.jacobian import jacobian
+from polyladder.analysis.monomials import terms
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.bounds import functionals, upper_bounds
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.space import Space
-from polyladder.robustness.written import BUDGET, chunks, cost, halves, terms, write_out, written_upper
+from polyladder.robustness.written import NUMBERS, chunks, cost, halves, write_out, written_upper
 
 MEMORY = 2**26
 """Numbers that all open boxes together may hold: half a gigabyte."""
@@ -70,7 +71,7 @@ class Tree:
     @property
     def is_written(self) -> bool:
         """Whether the polynomial is written out."""
-        return cost(self.polynomial) <= BUDGET and (self.space is None or self.space.is_plain)
+        return cost(self.polynomial) <= NUMBERS and (self.space is None or self.space.is_plain)
 
     @property
     def capacity(self) -> int:

@@ -10,13 +10,14 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from polyladder.analysis.taylor import count, homogeneous_parts, joined, monomials, multiplicities
+from polyladder.analysis.coefficients import exponents_up_to
+from polyladder.analysis.monomials import count, exponents, homogeneous_parts, joined, monomials, multiplicities, terms
 from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, sum_of, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.quadratic import quadratic_upper
 from polyladder.robustness.region import Norm, Region, euclidean
 
-BUDGET = 2**22
+NUMBERS = 2**22
 """Numbers that writing out one region may take; beyond, a ladder is bounded layer by layer."""
 
 CHEBYSHEV = 6000
@@ -91,7 +92,7 @@ def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor)
     """Coefficients of readout @ ((V t + c) * u) from those of u, degree by degree.
 
     Args:
-        parts: of u. Shapes (n, k, N_j).
+        parts: of u. Shapes (n, N_j, k).
         V: shape (n, k, d).
         c: shape (n, k).
         readout: shape (n, o, k).
@@ -102,10 +103,9 @@ def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor)
     n, o, _ = readout.shape
     d = V.shape[-1]
     gated = readout * c.unsqueeze(-2)
-    found = [gated @ part.expand(n, -1, -1) for part in parts]
+    found = [gated @ part.mT for part in parts]
     for j, part in enumerate(parts):
-        units = readout.unsqueeze(-2) * part.expand(n, -1, -1).mT.unsqueeze(1)
-        products = (units @ V.unsqueeze(1)).flatten(-2)
+        products = ((readout.unsqueeze(-2) * part.unsqueeze(-3)) @ V.unsqueeze(1)).flatten(-2)
         raised = products.new_zeros(n, o, count(d, j + 1)).index_add(-1, joined(d, j, 1).flatten(), products)
         if j + 1 < len(found):
             found[j + 1] = found[j + 1] + raised
@@ -149,7 +149,7 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
         size = parts[j].abs()
         bound = sum_up(size) if norm == "inf" else euclidean(size / multiplicities(d, j).sqrt()) * UP
         rest = (rest + bound) * UP
-        score = score + size @ powers(d, j)
+        score = score + size @ exponents(d, j).double()
     return sum_of([*constant.unbind(-1), quadratic, rest, error]), points, score
 
 
@@ -170,10 +170,10 @@ def in_chebyshev(coefficients: Tensor, error: Tensor, d: int, order: int) -> tup
 @lru_cache(maxsize=64)
 def chebyshev(d: int, order: int) -> Tensor:
     """The sparse matrix from coefficients of powers to those of products of Chebyshev polynomials. Shape (N, N)."""
-    exponents = torch.cat([powers(d, j) for j in range(order + 1)]).long().tolist()
-    place = {tuple(key): i for i, key in enumerate(exponents)}
+    keys = exponents_up_to(d, order).tolist()
+    place = {tuple(key): i for i, key in enumerate(keys)}
     rows, columns, values = [], [], []
-    for i, key in enumerate(exponents):
+    for i, key in enumerate(keys):
         used = [v for v, k in enumerate(key) if k]
         for steps in itertools.product(*(range(key[v] // 2 + 1) for v in used)):
             lower, factor = list(key), 1.0
@@ -196,15 +196,6 @@ def square(part: Tensor, d: int) -> Tensor:
     return C + C.mT
 
 
-@lru_cache(maxsize=256)
-def powers(d: int, degree: int) -> Tensor:
-    """The power of each input in each monomial of one degree. Shape (N_j, d), float64."""
-    found = torch.zeros(count(d, degree), d, dtype=torch.float64)
-    for position in monomials(d, degree).unbind(-1):
-        found[torch.arange(len(found)), position] += 1
-    return found
-
-
 @lru_cache(maxsize=1024)
 def halving(d: int, order: int, variable: int, sign: int) -> Tensor:
     """The sparse matrix that takes coefficients to those over the half of the box where t_variable has this sign.
@@ -212,8 +203,7 @@ def halving(d: int, order: int, variable: int, sign: int) -> Tensor:
     It replaces t by (t + sign) / 2: a power k becomes powers j <= k with factors binom(k, j) sign^(k - j) / 2^k, whose
     sizes add up to 1. Shape (N, N).
     """
-    exponents = torch.cat([powers(d, j) for j in range(order + 1)]).long()
-    place = {key: i for i, key in enumerate(map(tuple, exponents.tolist()))}
+    place = {tuple(key): i for i, key in enumerate(exponents_up_to(d, order).tolist())}
     rows, columns, values = [], [], []
     for key, i in place.items():
         k = key[variable]
@@ -249,8 +239,3 @@ def halves(coefficients: Tensor, error: Tensor, variable: Tensor, d: int, order:
         for side, sign in enumerate((-1, 1)):
             found[side, at] = torch.sparse.mm(halving(d, order, i, sign), columns).mT
     return found, (error + (order + 4) * EPSILON * coefficients.abs().sum(-1)) * UP + TINY
-
-
-def terms(d: int, order: int) -> int:
-    """How many monomials there are up to this order."""
-    return sum(count(d, j) for j in range(order + 1))
