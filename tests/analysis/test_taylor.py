@@ -11,7 +11,6 @@ from polyladder.analysis.taylor import (
     gated_norm,
     part_norm,
     power,
-    recenter,
     remainder_norms,
     spectral_norm,
     taylor_bounds,
@@ -20,13 +19,6 @@ from polyladder.analysis.taylor import (
 )
 from tests.ladders import random_ladder, rows
 from tests.oracles.ascent import gradient_norm, largest_by_ascent, output_norm
-
-
-def test_recentered_ladder_is_the_same_function() -> None:
-    x = rows(5, 3)
-    for hidden in ((), (4,), (4, 5)):
-        p, center = random_ladder(3, hidden, 2, batch_shape=(3,)), rows(3, 3, 7)
-        torch.testing.assert_close(recenter(p, center)(x), p(x + center.unsqueeze(-2)))
 
 
 @pytest.mark.parametrize("left", [0, 1, 2, 3])

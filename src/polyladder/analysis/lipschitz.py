@@ -15,7 +15,6 @@ from polyladder.analysis.taylor import (
     TINY,
     exact_degree,
     length,
-    recenter,
     spectral_norm,
     taylor_bounds,
     unfolded_size,
@@ -23,6 +22,7 @@ from polyladder.analysis.taylor import (
 from polyladder.polynomial.absorb import absorb, bordered
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled, shifted
+from polyladder.polynomial.substitute import recenter
 
 EPSILON = torch.finfo(torch.float64).eps
 

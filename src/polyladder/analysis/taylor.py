@@ -21,25 +21,6 @@ SMALLEST = 2.0**-1074
 """The smallest number above zero: what rounding may cost where a product has nearly underflowed."""
 
 
-def recenter(polynomial: LadderPolynomial, center: Tensor) -> LadderPolynomial:
-    """The ladder of delta that equals ``polynomial`` at center + delta: only intercepts change.
-
-    Args:
-        polynomial: any ``batch_shape``.
-        center: one point a model. Shape (*batch_shape, d).
-    """
-
-    def moved(intercept: Tensor, weight: Tensor) -> Tensor:
-        return intercept + (weight @ center.unsqueeze(-1)).squeeze(-1)
-
-    p = polynomial
-    c = tuple(moved(c, V) for c, V in zip(p.c, p.V, strict=True))
-    if not p.W:
-        return LadderPolynomial(W=(), b=(), V=(), c=(), readout=p.readout, offset=moved(p.offset, p.readout))
-    b = (moved(p.b[0], p.W[0]), *p.b[1:])
-    return LadderPolynomial(W=p.W, b=b, V=p.V, c=c, readout=p.readout, offset=p.offset)
-
-
 def taylor_bounds(polynomial: LadderPolynomial, radius: float, exact_degree: int) -> tuple[Tensor, Tensor]:
     r"""Bounds over a ball around the origin from the polynomial's homogeneous parts there.
 

@@ -14,6 +14,7 @@ from polyladder.analysis.coefficients import exponents_up_to
 from polyladder.analysis.monomials import count, exponents, homogeneous_parts, joined, monomials, multiplicities, terms
 from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, sum_of, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import recenter
 from polyladder.robustness.quadratic import quadratic_upper
 from polyladder.robustness.region import Norm, Region, euclidean
 
@@ -58,28 +59,14 @@ def write_out(polynomial: LadderPolynomial, region: Region, readout: Ball, offse
     """
     n, d, order = len(region), polynomial.in_features, polynomial.order
     center, radius = region.center, region.radius
-
-    def moved(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
-        return weight * radius.unsqueeze(-2), center @ weight.mT + intercept
-
     if not polynomial.W:
         values = offset.mid + (readout.mid @ center.unsqueeze(-1)).squeeze(-1)
         coefficients = torch.cat([values.unsqueeze(-1), readout.mid * radius.unsqueeze(-2)], -1)
     else:
-        first = moved(polynomial.W[0], polynomial.b[0])
-        gates = [moved(V, c) for V, c in zip(polynomial.V, polynomial.c, strict=True)]
-        rest = [(W.expand(n, -1, -1), b.expand(n, -1)) for W, b in zip(polynomial.W[1:], polynomial.b[1:], strict=True)]
-        layers = [first, *rest]
+        p = recenter(polynomial.map(lambda t: t.expand(n, *t.shape)), center, radius)
         # The last layer as a readout: its own product is taken after the sum over its units, which is much smaller.
-        inner = LadderPolynomial(
-            W=tuple(W for W, _ in layers[:-1]),
-            b=tuple(b for _, b in layers[:-1]),
-            V=tuple(V for V, _ in gates[:-1]),
-            c=tuple(c for _, c in gates[:-1]),
-            readout=layers[-1][0],
-            offset=layers[-1][1],
-        )
-        coefficients = last_product(homogeneous_parts(inner, order)[-1], *gates[-1], readout.mid)
+        inner = LadderPolynomial(p.W[:-1], p.b[:-1], p.V[:-1], p.c[:-1], readout=p.W[-1], offset=p.b[-1])
+        coefficients = last_product(homogeneous_parts(inner, order)[-1], p.V[-1], p.c[-1], readout.mid)
         coefficients[..., 0] += offset.mid
     roundings = 2 * (order + 1) * (max((d, *polynomial.hidden, polynomial.out_features)) + order + 12)
     largest = polynomial.map(torch.abs).hidden_states(center.abs() + radius)[-1].unsqueeze(-2)
