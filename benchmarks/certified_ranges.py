@@ -104,7 +104,7 @@ def main() -> None:
             inner = corners(p, x, radius)
 
             def ours(budget: float | None = None, p=p, x=x, radius=radius) -> Tensor:
-                found = certify(p, x, radius, budget=budget, tolerance=1e-3)
+                found = certify(p, x, radius, max_seconds=budget, tolerance=1e-3)
                 return (found.upper - found.lower)[:, 0]
 
             methods = {**rivals(p, x, radius), "polyladder": ours}

@@ -76,7 +76,7 @@ def main() -> None:
         ("Rosenbrock-10", rosenbrock, 10),
     ):
         p, score = fitted(function, d)
-        found = minimize(p, -1.0, 1.0, tolerance=0.01, seconds=60.0)
+        found = minimize(p, -1.0, 1.0, tolerance=0.01, max_seconds=60.0)
         rivals = []
         for search in (evolve, simplicial):
             began = time.perf_counter()

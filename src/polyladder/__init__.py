@@ -72,16 +72,16 @@ if TYPE_CHECKING:
     from polyladder.report.page import write_report as write_report
     from polyladder.report.robustness import plot_robustness as plot_robustness
     from polyladder.robustness.attack import attack as attack
-    from polyladder.robustness.attack_table import attack_table as attack_table
     from polyladder.robustness.certify import certified_radius as certified_radius
     from polyladder.robustness.certify import certify as certify
     from polyladder.robustness.curve import robustness_curve as robustness_curve
     from polyladder.robustness.feasible import Rules as Rules
     from polyladder.robustness.margins import certify_margins as certify_margins
     from polyladder.robustness.module import to_module as to_module
+    from polyladder.robustness.old_names import attack_table as attack_table
+    from polyladder.robustness.old_names import optimize_table as optimize_table
     from polyladder.robustness.optimize import maximize as maximize
     from polyladder.robustness.optimize import minimize as minimize
-    from polyladder.robustness.optimize_table import optimize_table as optimize_table
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.robust import Robust as Robust
@@ -123,7 +123,7 @@ _HOME = {
     "Rules": "robustness.feasible",
     "absorb": "polynomial.absorb",
     "attack": "robustness.attack",
-    "attack_table": "robustness.attack_table",
+    "attack_table": "robustness.old_names",
     "certified_radius": "robustness.certify",
     "certify": "robustness.certify",
     "certify_margins": "robustness.margins",
@@ -155,7 +155,7 @@ _HOME = {
     "maximize": "robustness.optimize",
     "merge": "models.merge",
     "minimize": "robustness.optimize",
-    "optimize_table": "robustness.optimize_table",
+    "optimize_table": "robustness.old_names",
     "output_bound": "analysis.lipschitz",
     "output_moments": "analysis.moments",
     "plot_calibration": "report.calibration",

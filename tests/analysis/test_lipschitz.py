@@ -112,7 +112,7 @@ def test_local_at_radius_zero_is_the_value_itself() -> None:
 def test_chunks_change_nothing(monkeypatch) -> None:
     p, centers = random_ladder(3, (4, 5), 2, batch_shape=(2,)), rows(7, 3)
     whole = lipschitz_bound(p, 0.5, centers, "local")
-    monkeypatch.setattr(lipschitz, "BUDGET", 1)
+    monkeypatch.setattr(lipschitz, "ENTRIES", 1)
     torch.testing.assert_close(lipschitz_bound(p, 0.5, centers, "local"), whole, rtol=1e-12, atol=0)
 
 

@@ -40,9 +40,18 @@ def test_ranges_of_numbers(files: Path) -> None:
     low, high = (np.array([float(line[name]) for line in lines]) for name in ("lower", "upper"))
     assert (predicted >= low[:, None] - 1e-9).all()
     assert (predicted <= high[:, None] + 1e-9).all()
-    tight = read(run("certify", files / "numbers.ladder", files / "bare.csv", "-r", "0.3", "--budget", 2).stdout)
+    tight = read(run("certify", files / "numbers.ladder", files / "bare.csv", "-r", "0.3", "--time-budget", 2).stdout)
     loose = read(run("certify", files / "numbers.ladder", files / "bare.csv", "-r", "0.3").stdout)
     assert all(float(t["upper"]) <= float(u["upper"]) + 1e-9 for t, u in zip(tight, loose, strict=True))
+
+
+def test_the_old_name_of_the_time_budget_is_said_to_be_old(files: Path) -> None:
+    result = run("certify", files / "numbers.ladder", files / "bare.csv", "-r", "0.001", "--budget", 0)
+    assert result.stderr == "--budget is called --time-budget; the old name ends with version 0.3.\n"
+    assert len(read(result.stdout)) == 12
+    shown = run("certify", "--help").stdout
+    assert "--time-budget" in shown
+    assert "--budget " not in shown
 
 
 def test_classes_that_stay(files: Path) -> None:
@@ -70,7 +79,7 @@ def test_the_examples_of_the_help_run(files: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     shown = certify.__doc__ or ""
     names = {"houses.ladder": files / "numbers.ladder", "new.csv": files / "bare.csv", "houses.csv": files / "rows.csv"}
-    examples = examples_of(shown, names | {"area=5": "a=0.5", "age=1": "c=0.1", "--budget 10": "--budget 1"})
+    examples = examples_of(shown, names | {"area=5": "a=0.5", "age=1": "c=0.1", "--time-budget 10": "--time-budget 1"})
     assert len(examples) == 3
     for words in examples:
         run(*words)

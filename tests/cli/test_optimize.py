@@ -31,13 +31,15 @@ def test_the_best_row_is_predicted_as_said(files: Path) -> None:  # noqa: F811
 @pytest.mark.slow
 def test_log_odds_are_called_so_and_whole_numbers_and_gaps_are_shown_as_such(tmp_path: Path) -> None:
     classifier(2).save(tmp_path / "two.ladder")
-    lines = run("optimize", tmp_path / "two.ladder", "--maximize", "--seconds", "0.2").stdout.splitlines()
+    lines = run("optimize", tmp_path / "two.ladder", "--maximize", "--time-budget", "0.2").stdout.splitlines()
     rows = dict(line.split() for line in lines[:-2])
     assert rows["b"] in {"0", "1", "2", "3", "4", "5"}
     said = re.fullmatch(r"Highest log-odds of 'low' found: (\S+), probability (\S+)\.", lines[-2])
     assert said is not None
     assert 1 / (1 + math.exp(-float(said[1]))) == pytest.approx(float(said[2]), rel=1e-3)
-    found = json.loads(run("optimize", tmp_path / "two.ladder", "--seconds", "0.2", "--json").stdout)
+    old = run("optimize", tmp_path / "two.ladder", "--seconds", "0.2", "--json")
+    assert old.stderr == "--seconds is called --time-budget; the old name ends with version 0.3.\n"
+    found = json.loads(old.stdout)
     assert found["meaning"] == "log-odds of 'low'"
     assert [shown(cell) for cell in (None, "a", 3.0, 0.123456789, 1e20)] == ["(missing)", "a", "3", "0.123457", "1e+20"]
 
@@ -52,7 +54,7 @@ def test_a_bound_is_proven_as_it_is_printed(bound: float) -> None:
 def test_a_file_of_an_earlier_version_says_what_it_lacks() -> None:
     old = Path(__file__).resolve().parents[1] / "fixtures" / "lpnn_regressor_0_1.ladder"
     with pytest.warns(UserWarning, match="keeps no training rows, so the search starts from random ones"):
-        assert "Lowest prediction found" in run("optimize", old, "--seconds", "0.2").stdout
+        assert "Lowest prediction found" in run("optimize", old, "--time-budget", "0.2").stdout
 
 
 @pytest.mark.slow

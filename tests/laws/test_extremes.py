@@ -71,7 +71,7 @@ def exact_points(center: Tensor, radius: float, norm: Norm) -> list[list[Fractio
 @pytest.mark.parametrize("small", [1e-170, 1e170, 1e-120, 1e-300])
 def test_a_cube_by_tiny_and_huge_weights_is_bounded_closely(small: float) -> None:
     p, x = cube(small), torch.tensor([[1.5]], dtype=F64)
-    for found in (certify(p, x, 0.5), certify(p, x, 0.5, norm=2), certify(p, x, 0.5, budget=0.1)):
+    for found in (certify(p, x, 0.5), certify(p, x, 0.5, norm=2), certify(p, x, 0.5, max_seconds=0.1)):
         assert 0 < found.lower.item() <= 1.0 <= 8.0 <= found.upper.item() < 12.0
         assert found.lower.item() <= found.lowest.item() <= found.highest.item() <= found.upper.item()
     assert 8.0 <= maximize(p, 1.0, 2.0).bound <= 8.081
@@ -94,10 +94,10 @@ def test_no_point_leaves_what_is_proven(norm: Norm) -> None:
     for seed in range(LADDERS):
         p, center = centered(seed)
         values = [rational_value(p, x) for x in exact_points(center, 0.25, norm)]
-        for budget in (None, 0.005):
-            found = certify(p, center, 0.25, norm, budget)
+        for max_seconds in (None, 0.005):
+            found = certify(p, center, 0.25, norm=norm, max_seconds=max_seconds)
             for i, (low, high) in enumerate(zip(found.lower[0].tolist(), found.upper[0].tolist(), strict=True)):
-                assert all(low <= value[i] <= high for value in values), (seed, budget)
+                assert all(low <= value[i] <= high for value in values), (seed, max_seconds)
         close += int(((found.upper - found.lower) <= 10 * (found.highest - found.lowest) + 1e-3).all())
         proven = certify_margins(p, center.unsqueeze(0), torch.tensor([0]), 0.25, norm=norm).item()
         assert all(value[1] - value[0] <= proven for value in values), seed
@@ -110,8 +110,8 @@ def test_no_corner_of_a_box_is_beyond_an_optimum_or_changes_a_certified_class() 
     for seed in range(LADDERS):
         p, center = centered(seed)
         values = [rational_value(p, x)[0] for x in exact_points(center, 0.25, "inf")]
-        assert max(values) <= maximize(p, center - 0.25, center + 0.25, seconds=0.01).bound, seed
-        assert min(values) >= minimize(p, center - 0.25, center + 0.25, seconds=0.01).bound, seed
+        assert max(values) <= maximize(p, center - 0.25, center + 0.25, max_seconds=0.01).bound, seed
+        assert min(values) >= minimize(p, center - 0.25, center + 0.25, max_seconds=0.01).bound, seed
         radius = float(certified_radius(p, center.unsqueeze(0), torch.tensor([0]), steps=4))
         if radius:
             outputs = [rational_value(p, x) for x in exact_points(center, radius, "inf")]

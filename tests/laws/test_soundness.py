@@ -16,7 +16,7 @@ from polyladder import LadderPolynomial, certify
 from polyladder.robustness.ascent import Climb
 from polyladder.robustness.feasible import Feasible
 from polyladder.robustness.region import Norm, Region
-from polyladder.robustness.surface import Smooth
+from polyladder.robustness.surface import SmoothSurface
 from tests.ladders import random_ladder
 from tests.oracles.long_arithmetic import PRECISION, long_value
 from tests.robustness.cases import points_of
@@ -54,7 +54,7 @@ def searched(p: LadderPolynomial, region: Region, seed: int) -> Tensor:
     weights = torch.tensor([[1.0], [-1.0]], dtype=torch.float64).repeat(ROWS, 1)
     rows = torch.arange(ROWS).repeat_interleave(2)
     feasible = Feasible(region[rows])
-    climb = Climb(Smooth(p), feasible, weights, region.center[rows])
+    climb = Climb(SmoothSurface(p), feasible, weights, region.center[rows])
     climb.run(3)
     chance = points_of(region, 40, seed)
     held = torch.stack([Feasible(region).held(x) for x in chance.unbind(1)], 1)
@@ -72,7 +72,7 @@ def outside(seed: int) -> tuple[list[Tensor], int]:
     """Points of one drawn ladder whose exact outputs leave the certified range, and how many of its ends are finite."""
     p, region = drawn(seed)
     radius = region.radius if region.norm == "inf" else region.radius[:, 0]
-    found = certify(p, region.center, radius, region.norm)
+    found = certify(p, region.center, radius, norm=region.norm)
     exact = p.to(torch.float64)
     points = searched(exact, region, seed)
     values = exact(points.flatten(0, 1)).view(ROWS, -1)

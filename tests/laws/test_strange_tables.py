@@ -18,7 +18,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from polyladder import LPNNClassifier, LPNNRegressor, load, optimize_table, to_onnx, to_source
+from polyladder import LPNNClassifier, LPNNRegressor, load, maximize, to_onnx, to_source
 from tests.strange_tables import KINDS, StrangeTable, strange_table
 
 BEHIND = 1.1
@@ -114,7 +114,7 @@ def test_a_default_and_its_readers(name: str, tmp_path: Path) -> None:
     close([row[-expected.shape[1] :] for row in found], expected, table)
     close(run_onnx(to_onnx(stored, tmp_path / "m.onnx"), in_days(some), expected.shape[1]), expected, table)
 
-    best = optimize_table(stored, maximize=True, seconds=0.3)
+    best = maximize(stored, max_seconds=0.3)
     rows = stored.decision_function(table.X) if table.classes else stored.predict(table.X)
     rows = rows if rows.ndim == 1 else rows[:, 0]
     assert best.bound >= best.value >= rows.max() - 1e-9 * (np.abs(rows).max() or 1.0)

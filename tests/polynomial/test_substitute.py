@@ -3,7 +3,7 @@ import torch
 from hypothesis import given
 
 from polyladder import LadderPolynomial
-from polyladder.polynomial.substitute import rescale_outputs, substitute
+from polyladder.polynomial.substitute import recenter, rescale_outputs, substitute
 from tests.ladders import ladders, random_ladder, rows
 
 
@@ -37,3 +37,12 @@ def test_refusals() -> None:
         substitute(p, rows(3, 3), rows(1, 2)[0])
     with pytest.raises(ValueError, match=r"scale and shift must have shape \(2,\); got shapes \(3,\) and \(3,\)"):
         rescale_outputs(p, *rows(2, 3))
+
+
+def test_recentered_ladder_is_the_same_function() -> None:
+    x = rows(5, 3)
+    for hidden in ((), (4,), (4, 5)):
+        p, center, radius = random_ladder(3, hidden, 2, batch_shape=(3,)), rows(3, 3, 7), rows(3, 3, 8)
+        torch.testing.assert_close(recenter(p, center)(x), p(x + center.unsqueeze(-2)))
+        moved = center.unsqueeze(-2) + radius.unsqueeze(-2) * x
+        torch.testing.assert_close(recenter(p, center, radius)(x), p(moved))

@@ -14,7 +14,7 @@ from tests.ladders import random_ladder, rows
 def test_numbers_are_driven_to_the_worst_point_of_a_grid(norm: Norm, goal: str) -> None:
     p, x = random_ladder(2, (4, 4), 1), rows(6, 2)
     y = p(x)[:, 0] + 0.1
-    found = attack(p, x, y, 0.5, norm, goal=goal)  # type: ignore[arg-type]
+    found = attack(p, x, y, 0.5, norm=norm, goal=goal)  # type: ignore[arg-type]
     step = torch.cartesian_prod(*[torch.linspace(-0.5, 0.5, 101, dtype=torch.float64)] * 2)
     step = step if norm == "inf" else step[step.norm(dim=-1) <= 0.5]
     error = p((x.unsqueeze(1) + step).flatten(0, 1)).view(6, -1) - y.unsqueeze(-1)
@@ -25,7 +25,7 @@ def test_numbers_are_driven_to_the_worst_point_of_a_grid(norm: Norm, goal: str) 
     assert (found.gap >= 0).all()
     reached = p(found.x)[:, 0] - y
     torch.testing.assert_close({"up": reached, "down": -reached, "away": reached.abs()}[goal], found.value)
-    assert (attack(p, x, y, 0.5, norm, goal=goal, within=1e9).success == False).all()  # type: ignore[arg-type]  # noqa: E712
+    assert (attack(p, x, y, 0.5, norm=norm, goal=goal, within=1e9).success == False).all()  # type: ignore[arg-type]  # noqa: E712
     assert found.success.all()
 
 
@@ -52,10 +52,10 @@ def test_classes_are_driven_across_the_border(m: int) -> None:
 
 
 @pytest.mark.slow
-def test_a_budget_closes_the_gap() -> None:
+def test_time_closes_the_gap() -> None:
     p, x = random_ladder(3, (5, 5, 5), 1), rows(3, 3)
     loose = attack(p, x, p(x)[:, 0], 0.8)
-    tight = attack(p, x, p(x)[:, 0], 0.8, budget=2.0)
+    tight = attack(p, x, p(x)[:, 0], 0.8, max_seconds=2.0)
     assert (tight.gap <= loose.gap + 1e-9).all()
     assert (tight.gap <= 0.01 * tight.value + 1e-6).all()
 
@@ -83,7 +83,7 @@ def test_the_worst_row_in_single_precision_is_allowed(norm: Norm) -> None:
     p, x = random_ladder(3, (4,), 1, dtype=torch.float32), rows(20, 3, dtype=torch.float32)
     total = torch.ones(1, 3, dtype=torch.float64)
     rules = Rules(matrix=total, limits=x.double().sum(-1).max().view(1))
-    found = attack(p, x, p(x)[:, 0], 0.1, norm, rules=rules, restarts=1)
+    found = attack(p, x, p(x)[:, 0], 0.1, norm=norm, rules=rules, restarts=1)
     assert found.x.dtype == torch.float32
     step = (found.x.double() - x.double()).norm(dim=-1, p=float(norm))
     assert (step <= 0.1).all()
@@ -106,11 +106,11 @@ def test_a_row_that_breaks_the_rules_is_named() -> None:
         ({"goal": "sideways"}, "goal must be 'margin', 'up', 'down', 'away' or None; got 'sideways'"),
         ({"restarts": 0}, "restarts must be a positive integer; got 0"),
         ({"y": torch.zeros(2)}, r"y must hold one finite number per row, shape \(3,\); got shape \(2,\)"),
-        ({"p": random_ladder(2, (3,), 2)}, "p must have one output to be attacked as a number; got 2"),
+        ({"model": random_ladder(2, (3,), 2)}, "model must have one output to be attacked as a number; got 2"),
     ],
 )
 def test_what_is_refused(change: dict, said: str) -> None:
-    given = {"p": random_ladder(2, (3,), 1), "x": rows(3, 2), "y": torch.zeros(3), "radius": 0.1, **change}
+    given = {"model": random_ladder(2, (3,), 1), "x": rows(3, 2), "y": torch.zeros(3), "radius": 0.1, **change}
     with pytest.raises(ValueError, match=said):
         attack(**given)
 

@@ -22,7 +22,7 @@ from tests.robustness.cases import both_signs, points_of, region_of, wild_ladder
 def test_no_point_leaves_the_bounds(budget: int, norm: Norm, seed: int, hidden: list[int], d: int, size: float) -> None:
     """Both ways: layer by layer, and with the polynomial written out."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounds, "BUDGET", budget)
+        patch.setattr(bounds, "NUMBERS", budget)
         check_points(norm, seed, hidden, d, size)
 
 

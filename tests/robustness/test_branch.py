@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from polyladder.robustness.branch import Pace, Stop, branch
+from polyladder.robustness.branch import BoxPace, Stop, branch
 from polyladder.robustness.feasible import Rules
 from polyladder.robustness.region import Norm, Region, box
 from polyladder.robustness.space import Space
-from polyladder.robustness.surface import Smooth
+from polyladder.robustness.surface import SmoothSurface
 from tests.ladders import random_ladder, rows
 
 
@@ -74,7 +74,7 @@ def test_values_above_a_ceiling_count_as_the_ceiling() -> None:
 
 
 def test_as_many_boxes_as_there_is_time_for() -> None:
-    pace = Pace(10.0, 64)
+    pace = BoxPace(10.0, 64)
     assert pace.boxes() == 1
     pace.done(1)
     assert pace.boxes() == 64
@@ -82,14 +82,14 @@ def test_as_many_boxes_as_there_is_time_for() -> None:
     assert pace.boxes() == 4
     pace.each = 30.0
     assert pace.boxes() == 0
-    assert Pace(-0.1, 64).boxes() == 0
+    assert BoxPace(-0.1, 64).boxes() == 0
 
 
 def test_boxes_of_a_space_are_parted_until_the_best_row_is_proven() -> None:
     # Inputs: one of nine levels, a switch of two, and a free one; all rows are tried.
     levels = torch.linspace(-1, 1, 9, dtype=torch.float64)
     p = random_ladder(4, (5, 5), 1, seed=3)
-    space = Space(Smooth(p), Rules(one_hot=[[1, 2]], levels={0: levels}))
+    space = Space(SmoothSurface(p), Rules(one_hot=[[1, 2]], levels={0: levels}))
     region = box(torch.tensor([[-1.0, 0, 0, -1]]).double(), torch.tensor([[1.0, 1, 1, 1]]).double())
     start = torch.tensor([[-1.0, 1.0, 0.0, 0.0]], dtype=torch.float64)
     stop = Stop(30.0, 0.0, torch.tensor([1e-6], dtype=torch.float64))

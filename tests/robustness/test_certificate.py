@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from polyladder.robustness.certificate import Certificate, check_budget, check_region, check_tolerance, single
+from polyladder.robustness.certificate import Certificate, check_region, check_seconds, check_tolerance, single
 from tests.ladders import random_ladder, rows
 
 
@@ -33,12 +33,12 @@ def test_what_is_refused(center: object, radius: object, norm: object, said: str
 
 
 @pytest.mark.parametrize("bad", [-1, torch.nan, "soon", True, torch.inf])
-def test_budgets_and_tolerances_are_numbers(bad: object) -> None:
-    with pytest.raises(ValueError, match="budget must be a number of seconds"):
-        check_budget(bad)  # type: ignore[arg-type]
+def test_seconds_and_tolerances_are_numbers(bad: object) -> None:
+    with pytest.raises(ValueError, match="max_seconds must be a number of seconds"):
+        check_seconds(bad)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="tolerance must be a number that is not negative"):
         check_tolerance(bad)  # type: ignore[arg-type]
-    assert check_budget(None) is None
+    assert check_seconds(None) is None
 
 
 def test_a_batch_is_no_single_ladder() -> None:

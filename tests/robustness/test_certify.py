@@ -14,7 +14,7 @@ from tests.robustness.cases import points_of
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_the_range_holds_and_what_was_found_lies_in_it(norm: Norm, dtype: torch.dtype) -> None:
     p, x = random_ladder(4, (6, 6, 6), dtype=dtype), rows(8, 4, dtype=dtype)
-    found = certify(p, x, 0.2, norm)
+    found = certify(p, x, 0.2, norm=norm)
     assert found.lower.shape == found.upper.shape == (8, 2)
     assert found.lower.dtype == torch.float64
     assert (found.gap >= 0).all()
@@ -41,7 +41,7 @@ def test_the_ends_hold_in_long_arithmetic_even_where_they_are_reached() -> None:
 @pytest.mark.parametrize("norm", ["inf", 2])
 def test_splitting_closes_the_gap(norm: Norm) -> None:
     p, x = random_ladder(3, (5, 5, 5), 1), rows(2, 3)
-    first, split = certify(p, x, 1.0, norm), certify(p, x, 1.0, norm, budget=3.0, tolerance=0.01)
+    first, split = certify(p, x, 1.0, norm=norm), certify(p, x, 1.0, norm=norm, max_seconds=3.0, tolerance=0.01)
     assert (split.upper <= first.upper + 1e-9).all()
     assert (split.lower >= first.lower - 1e-9).all()
     region = Region(x, torch.ones_like(x), norm)
@@ -84,12 +84,12 @@ def test_what_is_no_ladder_is_refused() -> None:
 def test_within_the_certified_radius_the_class_stays(norm: Norm) -> None:
     p, x = random_ladder(3, (5, 5), 3), rows(10, 3)
     y = p(x).argmax(-1)
-    radius = certified_radius(p, x, y, norm)
+    radius = certified_radius(p, x, y, norm=norm)
     assert (radius > 0).all()
     for row in range(10):
         region = Region(x[row : row + 1], radius[row].expand(1, 3), norm)
         assert (p(points_of(region, 300)[0]).argmax(-1) == y[row]).all()
-    assert (certified_radius(p, x, (y + 1) % 3, norm) == 0).all()
+    assert (certified_radius(p, x, (y + 1) % 3, norm=norm) == 0).all()
 
 
 def test_within_the_certified_radius_a_number_stays() -> None:

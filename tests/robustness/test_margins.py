@@ -20,7 +20,7 @@ def test_margins_hold_and_are_tighter_than_outputs_apart(norm: str) -> None:
     own = f.gather(-1, y.view(10, 1, 1).expand(-1, 400, 1))
     margin = (f - own).scatter(-1, y.view(10, 1, 1).expand(-1, 400, 1), -torch.inf).amax((-1, -2))
     assert (margin <= found).all()
-    apart = certify(p, x, 0.2, norm)  # type: ignore[arg-type]
+    apart = certify(p, x, 0.2, norm=norm)  # type: ignore[arg-type]
     loose = apart.upper.scatter(1, y.unsqueeze(1), -torch.inf).amax(1) - apart.lower.gather(1, y.unsqueeze(1))[:, 0]
     assert (found <= loose + 1e-9).all()
     assert (found < loose - 1e-3).any()
@@ -29,7 +29,7 @@ def test_margins_hold_and_are_tighter_than_outputs_apart(norm: str) -> None:
 def test_splitting_decides_every_row_of_a_small_ladder() -> None:
     p, x = random_ladder(3, (5, 5, 5), 3), rows(12, 3)
     y = p(x).argmax(-1)
-    first, split = certify_margins(p, x, y, 0.7), certify_margins(p, x, y, 0.7, budget=5.0)
+    first, split = certify_margins(p, x, y, 0.7), certify_margins(p, x, y, 0.7, max_seconds=5.0)
     assert (split <= first).all()
     region = Region(x, torch.full_like(x, 0.7), "inf")
     classes = p(points_of(region, 4000).flatten(0, 1)).view(12, 4000, 3).argmax(-1)

@@ -24,7 +24,7 @@ def test_the_module_is_the_ladder() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match=r"single ladder; got batch_shape \(2,\)"):
         to_module(random_ladder(batch_shape=(2,)))
-    with pytest.raises(TypeError, match="p must be a LadderPolynomial; got int"):
+    with pytest.raises(TypeError, match="model must be a LadderPolynomial; got int"):
         to_module(3)  # type: ignore[arg-type]
 
 

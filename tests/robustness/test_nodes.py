@@ -9,7 +9,7 @@ from tests.ladders import random_ladder, rows
 @pytest.mark.parametrize("budget", [2**22, 0])
 def test_halves_cover_the_box_and_hold_its_values(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways: with the polynomial written out, and layer by layer."""
-    monkeypatch.setattr("polyladder.robustness.nodes.BUDGET", budget)
+    monkeypatch.setattr("polyladder.robustness.nodes.NUMBERS", budget)
     p, x = random_ladder(3, (4, 4), 1), rows(5, 3)
     region = Region(x, torch.full_like(x, 0.6), "inf")
     tree = Tree(p, torch.ones(5, 1, dtype=torch.float64))

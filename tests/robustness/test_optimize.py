@@ -52,7 +52,7 @@ def test_a_point_in_single_precision_lies_in_the_box_and_has_the_value(seed: int
 @pytest.mark.slow
 def test_time_runs_out_with_a_bound_that_holds() -> None:
     p = random_ladder(6, (8, 8, 8, 8), 2)
-    quick, slow = maximize(p, -2.0, 2.0, output=1, seconds=0.0), maximize(p, -2.0, 2.0, output=1)
+    quick, slow = maximize(p, -2.0, 2.0, output=1, max_seconds=0.0), maximize(p, -2.0, 2.0, output=1)
     assert quick.bound >= slow.value
     assert slow.bound <= quick.bound
     assert slow.boxes >= quick.boxes
@@ -66,12 +66,12 @@ def test_time_runs_out_with_a_bound_that_holds() -> None:
         ({"upper": torch.inf}, "upper must be finite"),
         ({"output": 2}, "output must be from 0 to 1; got 2"),
         ({"tolerance": -1.0}, "tolerance must be a number that is not negative; got -1.0"),
-        ({"seconds": -1.0}, "seconds must be a number that is not negative; got -1.0"),
+        ({"max_seconds": -1.0}, "max_seconds must be a number of seconds that is not negative, or None; got -1.0"),
     ],
 )
 def test_what_is_refused(change: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        minimize(**{"p": random_ladder(3), "lower": -1.0, "upper": 1.0, **change})
+        minimize(**{"model": random_ladder(3), "lower": -1.0, "upper": 1.0, **change})
 
 
 def test_a_box_of_numbers() -> None:

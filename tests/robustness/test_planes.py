@@ -1,6 +1,6 @@
 import torch
 
-from polyladder.robustness.ball import exact
+from polyladder.polynomial.ball import exact
 from polyladder.robustness.bounds import functionals, interval_upper
 from polyladder.robustness.planes import affine_upper, plane_upper
 from polyladder.robustness.states import states_on

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyladder.robustness.ball import exact
+from polyladder.polynomial.ball import exact
 from polyladder.robustness.quadratic import concave, largest_eigenvalue, nearest, quadratic_upper
 from polyladder.robustness.region import Norm
 from tests.ladders import rows

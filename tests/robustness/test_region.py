@@ -1,6 +1,6 @@
 import torch
 
-from polyladder.robustness.ball import exact
+from polyladder.polynomial.ball import exact
 from polyladder.robustness.region import Region, box, euclidean
 from tests.ladders import rows
 

@@ -4,7 +4,7 @@ import torch
 
 from polyladder.robustness.feasible import Rules
 from polyladder.robustness.space import Gap, Space
-from polyladder.robustness.surface import Pieces, Smooth
+from polyladder.robustness.surface import Pieces, SmoothSurface
 from tests.ladders import random_ladder, rows
 from tests.robustness.test_surface import pieces
 
@@ -12,7 +12,7 @@ F64 = torch.float64
 LEVELS = torch.tensor([-1.0, -0.2, 0.1, 0.9, 2.0], dtype=F64)
 # One number that may be missing (0, flag 5), one of five levels (1), one of three categories (2 to 4).
 RULES = Rules(one_hot=[[2, 3, 4]], levels={1: LEVELS})
-SPACE = Space(Smooth(random_ladder(6, (4,), 1)), RULES, (Gap(5, 0, 0.25),))
+SPACE = Space(SmoothSurface(random_ladder(6, (4,), 1)), RULES, (Gap(5, 0, 0.25),))
 
 
 def all_rows() -> torch.Tensor:

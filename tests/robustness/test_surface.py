@@ -1,7 +1,7 @@
 import torch
 
 from polyladder.analysis.line import LinePolynomial
-from polyladder.robustness.surface import Pieces, Smooth, gradient, highest, jacobians
+from polyladder.robustness.surface import Pieces, SmoothSurface, gradient, highest, jacobians
 from polyladder.tables.ramps import learn_ramps
 from tests.ladders import random_ladder, rows
 
@@ -55,7 +55,7 @@ def test_the_highest_place_of_all_pieces_of_a_segment() -> None:
 def test_a_ladder_without_ramps_has_one_piece() -> None:
     p, x, direction = random_ladder(3, (4,), 1), rows(5, 3), rows(5, 3, seed=3)
     ends, one = torch.ones(5, dtype=torch.float64), torch.ones(5, 1, dtype=torch.float64)
-    smooth = Smooth(p)
+    smooth = SmoothSurface(p)
     good, t = smooth.along(x, direction, -ends, ends, one)
     none = torch.zeros(0, dtype=torch.float64)
     same = Pieces(p, none.long(), none, none, none, none).along(x, direction, -ends, ends, one)
@@ -63,7 +63,7 @@ def test_a_ladder_without_ramps_has_one_piece() -> None:
     torch.testing.assert_close(t, same[1])
     assert smooth.lift(x) is x
     huge = p.map(lambda w: w * 1e200)
-    assert not Smooth(huge).along(x, direction, -ends, ends, one)[0].any()
+    assert not SmoothSurface(huge).along(x, direction, -ends, ends, one)[0].any()
 
 
 def test_the_highest_point_of_a_line() -> None:

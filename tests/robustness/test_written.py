@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from polyladder.analysis.taylor import monomials
+from polyladder.analysis.coefficients import exponents_up_to
+from polyladder.analysis.monomials import monomials, terms
 from polyladder.robustness.bounds import functionals
 from polyladder.robustness.region import Norm, Region
 from polyladder.robustness.written import (
@@ -10,9 +11,7 @@ from polyladder.robustness.written import (
     halves,
     halving,
     in_chebyshev,
-    powers,
     square,
-    terms,
     write_out,
     written_upper,
 )
@@ -22,7 +21,7 @@ from tests.robustness.cases import region_of
 
 def value(coefficients: torch.Tensor, t: torch.Tensor, d: int, order: int) -> torch.Tensor:
     """The polynomial, monomial by monomial. Shapes (n, N) and (n, d) to (n,)."""
-    exponents = torch.cat([powers(d, j) for j in range(order + 1)])
+    exponents = exponents_up_to(d, order).double()
     return (coefficients * (t.unsqueeze(1) ** exponents).prod(-1)).sum(-1)
 
 
@@ -75,7 +74,7 @@ def test_in_products_of_chebyshev_polynomials_it_is_the_same() -> None:
     d, order = 3, 5
     coefficients, t = rows(6, terms(d, order)), 2 * torch.rand(6, d, dtype=torch.float64) - 1
     found, error = in_chebyshev(coefficients, torch.zeros(6, dtype=torch.float64), d, order)
-    exponents = torch.cat([powers(d, j) for j in range(order + 1)])
+    exponents = exponents_up_to(d, order).double()
     products = torch.cos(exponents * torch.arccos(t).unsqueeze(1)).prod(-1)
     torch.testing.assert_close((found * products).sum(-1), value(coefficients, t, d, order))
     assert ((error > 0) & (error < 1e-10)).all()

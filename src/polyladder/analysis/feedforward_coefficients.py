@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
-from polyladder.analysis.coefficients import (
-    Coefficients,
-    MonomialBlock,
-    exponent_matrix,
-    monomial_blocks,
-    plus_constant,
-    products,
-)
-from polyladder.models.batched import positive_integer
+from polyladder.analysis.coefficients import Coefficients, check_terms, exponents_up_to
+from polyladder.analysis.monomials import count, joined
 from polyladder.models.feedforward import Feedforward
 
 
@@ -45,46 +36,32 @@ def feedforward_coefficients(net: Feedforward, max_terms: int = 1_000_000) -> Co
     if net.activation != "quadratic":
         raise ValueError(f"net must have the activation 'quadratic'; got {net.activation!r}, which is no polynomial.")
     d, order = net.in_features, net.order
-    terms = math.comb(d + order, order)
-    if terms > positive_integer("max_terms", max_terms):
-        raise ValueError(
-            f"max_terms must be at least {terms:,}, the number of monomials of order {order} in {d} inputs; "
-            f"got {max_terms:,}. Raise it, or use a network of fewer layers or inputs."
-        )
-    blocks = monomial_blocks(d, order, net.readout.device)
-    tables = products(blocks, d)
-    # h^0 = x: no constant, then the inputs themselves; terms are rows.
-    state = torch.nn.functional.pad(torch.eye(d).to(net.readout), (0, 0, 1, 0)).expand(*net.batch_shape, d + 1, d)
+    check_terms(d, order, max_terms, "a network of fewer layers or inputs")
+    identity = torch.eye(d).to(net.readout)
+    parts = [identity.new_zeros(1, d), identity]
     for l, (W, b) in enumerate(zip(net.W, net.b, strict=True)):
-        state = squared(plus_constant(state @ W.mT, b), blocks[: 2**l + 1], tables, math.comb(d + 2 ** (l + 1), d))
+        parts = squared(through(parts, W, b), d)
         if net.batch_norm:
             scale, shift = net.norms[l].affine()  # type: ignore[operator]
-            state = plus_constant(state * scale.unsqueeze(-2), shift)
-    values = plus_constant(state @ net.readout.mT, net.offset)
-    return Coefficients(exponents=exponent_matrix(blocks, d), values=values)
+            parts = [part * scale.unsqueeze(-2) for part in parts]
+            parts[0] = parts[0] + shift.unsqueeze(-2)
+    values = torch.cat(through(parts, net.readout, net.offset), -2)
+    return Coefficients(exponents=exponents_up_to(d, order).to(values.device), values=values)
 
 
-def squared(polynomials: Tensor, blocks: list[MonomialBlock], tables: Tensor, terms: int) -> Tensor:
-    """The squares of polynomials.
+def through(parts: list[Tensor], weight: Tensor, intercept: Tensor) -> list[Tensor]:
+    """Polynomials by degree, (*batch_shape, N_j, k), after an affine layer."""
+    found = [part @ weight.mT for part in parts]
+    return [found[0] + intercept.unsqueeze(-2), *found[1:]]
 
-    Args:
-        polynomials: coefficients, one polynomial a column. Shape (..., terms of degree q or less, k).
-        blocks: the monomials of degree 0 to q.
-        tables: where each monomial goes when multiplied by each input. Shape (d, at least the terms below degree 2 q).
-        terms: the number of monomials of degree 2 q or less.
 
-    Returns:
-        Shape (..., terms, k).
-    """
-    square = polynomials.new_zeros(*polynomials.shape[:-2], terms, polynomials.shape[-1])
-    places = [torch.arange(polynomials.shape[-2], device=polynomials.device)]
-    start = 0
-    for block in blocks:
-        # Where all products of a monomial go follows from where those of its parent, one degree below, went.
-        if start:
-            parents = places
-            places = [tables[i, parents[p]] for p, i in zip(block.parent.tolist(), block.last.tolist(), strict=True)]
-        for offset, place in enumerate(places):
-            square.index_add_(-2, place, polynomials[..., start + offset, None, :] * polynomials)
-        start += len(places)
-    return square
+def squared(parts: list[Tensor], d: int) -> list[Tensor]:
+    """The squares of polynomials by degree, (*batch_shape, N_j, k), of degree q to those of degree 2 q."""
+    *batch, _, k = parts[0].shape
+    found = [parts[0].new_zeros(*batch, count(d, degree), k) for degree in range(2 * len(parts) - 1)]
+    for i, part in enumerate(parts):
+        for j, other in enumerate(parts):
+            # Row by row: all products at once would take as many times the memory.
+            for row, where in zip(part.unbind(-2), joined(d, i, j).to(part.device), strict=True):
+                found[i + j].index_add_(-2, where, row.unsqueeze(-2) * other)
+    return found

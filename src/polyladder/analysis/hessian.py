@@ -12,7 +12,7 @@ from polyladder.polynomial.ladder import LadderPolynomial, affine
 
 
 @dataclass(frozen=True, eq=False)
-class Rung:
+class RungAt:
     """A layer at rows, with what does not depend on a direction.
 
     Attributes:
@@ -69,7 +69,7 @@ def hessian(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> Tensor:
     return found.movedim(0, -2)
 
 
-def rungs_at(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> list[Rung]:
+def rungs_at(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> list[RungAt]:
     """The layers at rows, derivatives with respect to their states included."""
     h, factors = x, []
     for W, b, V, c in polynomial.layers():
@@ -77,11 +77,11 @@ def rungs_at(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> list[Ru
         factors.append((W, V[..., inputs], u, gate))
         h = u * gate
     upper = polynomial.readout.unsqueeze(-3)
-    found: list[Rung] = []
+    found: list[RungAt] = []
     for place, (W, V, u, gate) in reversed(list(enumerate(factors))):
         below = factors[place - 1][1] if place else None
         shares = below is not None and below.shape == V.shape and torch.equal(below, V)
-        rung = Rung(W if place else W[..., inputs], V, diagonal_of(W) if place else None, u, gate, upper, shares)
+        rung = RungAt(W if place else W[..., inputs], V, diagonal_of(W) if place else None, u, gate, upper, shares)
         found.insert(0, rung)
         if place:
             upper = rung.backward(upper * gate.unsqueeze(-2))
@@ -96,7 +96,7 @@ def diagonal_of(W: Tensor) -> Tensor | None:
     return diagonal.unsqueeze(-2)
 
 
-def along(rungs: list[Rung], i: int) -> Tensor:
+def along(rungs: list[RungAt], i: int) -> Tensor:
     """Derivative along the i-th chosen input of those with respect to all. Shape (*batch_shape, n, m, c)."""
     du = rungs[0].W[..., i].unsqueeze(-2)
     moved, dh = [], du

@@ -34,20 +34,23 @@ def jacobian(polynomial: LadderPolynomial, x: Tensor) -> Tensor:
         tensor([[[6.]]])
     """
     x = polynomial.check_rows(x)
-    h = x
-    layers = []
+    # At the top the readout, the same for every row.
+    found = pulled_back(polynomial, x, polynomial.readout.unsqueeze(-3))
+    return found.expand(*polynomial.batch_shape, x.shape[-2], polynomial.out_features, polynomial.in_features)
+
+
+def pulled_back(polynomial: LadderPolynomial, x: Tensor, upper: Tensor) -> Tensor:
+    """Derivatives of functionals of the last state, (*batch_shape, n or 1, o, k_L), by the inputs at rows."""
+    h, layers = x, []
     for W, b, V, c in polynomial.layers():
         u, gate = affine(h, W, b), affine(x, V, c)
         layers.append((W, V, u.unsqueeze(-2), gate.unsqueeze(-2)))
         h = u * gate
-    # d f / d h^l: at the top the readout, the same for every row. Shape (*batch_shape, n or 1, m, k_l).
-    upper = polynomial.readout.unsqueeze(-3)
     total = x.new_zeros(())
     for W, V, u, gate in reversed(layers):
         total = total + times(upper * u, V)
         upper = times(upper * gate, W)
-    shape = (*polynomial.batch_shape, x.shape[-2], polynomial.out_features, polynomial.in_features)
-    return (total + upper).expand(shape)
+    return total + upper
 
 
 def weighted_gradient(polynomial: LadderPolynomial, x: Tensor, weights: Tensor) -> Tensor:
@@ -63,16 +66,8 @@ def weighted_gradient(polynomial: LadderPolynomial, x: Tensor, weights: Tensor) 
 
     Cost: two forward passes.
     """
-    h, passed = x, []
-    for W, b, V, c in polynomial.layers():
-        inner, gate = affine(h, W, b), affine(x, V, c)
-        passed.append((W, V, inner, gate))
-        h = inner * gate
-    upper, total = weights @ polynomial.readout, torch.zeros_like(x)
-    for W, V, inner, gate in reversed(passed):
-        total = total + (upper * inner) @ V
-        upper = (upper * gate) @ W
-    return total + upper
+    upper = (weights @ polynomial.readout).unsqueeze(-2)
+    return pulled_back(polynomial, x, upper).squeeze(-2)
 
 
 def hessian_vector_product(polynomial: LadderPolynomial, x: Tensor, vector: Tensor) -> Tensor:

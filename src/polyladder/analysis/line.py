@@ -151,7 +151,7 @@ class LinePolynomial:
         shape = np.broadcast_shapes(self.shape, lo.shape, hi.shape)
         with torch.no_grad():
             found = lowest_within(sign * self.columns(shape), lo.expand(shape).flatten(), hi.expand(shape).flatten())
-            t, lowest = found.t.reshape(shape), sign * found.value.reshape(shape)
+            t, lowest = found[0].reshape(shape), sign * found[1].reshape(shape)
         value = horner(self.coefficients.double().unbind(-1), t.double())
         # No change but for subnormal coefficients, at which Horner's scheme loses digits.
         value = (value + (lowest - value).detach()).to(self.coefficients.dtype)

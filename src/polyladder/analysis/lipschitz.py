@@ -9,13 +9,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from polyladder.analysis.monomials import count
 from polyladder.analysis.taylor import (
-    BUDGET,
+    ENTRIES,
     TINY,
-    count,
     exact_degree,
     length,
-    recenter,
     spectral_norm,
     taylor_bounds,
     unfolded_size,
@@ -23,6 +22,7 @@ from polyladder.analysis.taylor import (
 from polyladder.polynomial.absorb import absorb, bordered
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled, shifted
+from polyladder.polynomial.substitute import recenter
 
 EPSILON = torch.finfo(torch.float64).eps
 
@@ -201,9 +201,9 @@ def local(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> Bound
     flat = polynomial.map(lambda t: t.reshape(-1, *t.shape[len(polynomial.batch_shape) :]))
     points = centers.reshape(-1, centers.shape[-1])
     models = torch.arange(len(flat)).repeat_interleave(centers.shape[-2])
-    # One ladder for every model and center, some at a time: written out, each takes up to BUDGET numbers.
+    # One ladder for every model and center, some at a time: written out, each takes up to ENTRIES numbers.
     size = max(*polynomial.hidden, polynomial.out_features, 1) * unfolded_size(polynomial.in_features, degree)
-    step = max(1, BUDGET // size)
+    step = max(1, ENTRIES // size)
     chunks = [slice(start, start + step) for start in range(0, len(points), step)]
     found = [around(flat[models[chunk]], radius, points[chunk], degree) for chunk in chunks]
     together = Bounds(*(torch.cat(part).reshape(centers.shape[:-1]) for part in zip(*found, strict=True)))

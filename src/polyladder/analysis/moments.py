@@ -117,7 +117,7 @@ class GaussianWeights:
 
         save(self, path, feature_names=feature_names)
 
-    def predictive(self, x: Tensor, noise_variance: float | Tensor) -> Predictive:
+    def predictive(self, x: Tensor, noise_variance: float | Tensor) -> GaussianPrediction:
         """The Gaussian prediction for regression: output moments of the ladder plus independent noise.
 
         The mean and the variance are exact. That the outputs are Gaussian is an approximation unless the readout and
@@ -129,7 +129,7 @@ class GaussianWeights:
                 tensor that broadcasts to (*batch_shape, n, m).
         """
         moments = output_moments(self, x)
-        return Predictive(moments.mean, moments.variance, noise_like(moments.mean, noise_variance))
+        return GaussianPrediction(moments.mean, moments.variance, noise_like(moments.mean, noise_variance))
 
     def probability(self, x: Tensor, noise_variance: float | Tensor = 0.0) -> Tensor:
         r"""Class probabilities under the Gaussian that has the moments of the outputs.
@@ -181,7 +181,7 @@ class Moments:
 
 
 @dataclass(frozen=True, eq=False)
-class Predictive:
+class GaussianPrediction:
     """A Gaussian prediction for each row and output, its two sources of uncertainty kept apart.
 
     Args:

@@ -1,18 +1,17 @@
-"""Homogeneous parts of a ladder around a point, and proven norms of them."""
+"""Proven norms of the homogeneous parts of a ladder around a point."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 import torch
 from torch import Tensor
 
+from polyladder.analysis.monomials import count, homogeneous_parts, joined, multiplicities
 from polyladder.polynomial.ladder import LadderPolynomial
 
-BUDGET = 2**22
+ENTRIES = 2**22
 """Numbers in the largest unfolding that is written out for one ladder and one center (32 MB in float64)."""
 
 TINY = 1e-300
@@ -20,25 +19,6 @@ TINY = 1e-300
 
 SMALLEST = 2.0**-1074
 """The smallest number above zero: what rounding may cost where a product has nearly underflowed."""
-
-
-def recenter(polynomial: LadderPolynomial, center: Tensor) -> LadderPolynomial:
-    """The ladder of delta that equals ``polynomial`` at center + delta: only intercepts change.
-
-    Args:
-        polynomial: any ``batch_shape``.
-        center: one point a model. Shape (*batch_shape, d).
-    """
-
-    def moved(intercept: Tensor, weight: Tensor) -> Tensor:
-        return intercept + (weight @ center.unsqueeze(-1)).squeeze(-1)
-
-    p = polynomial
-    c = tuple(moved(c, V) for c, V in zip(p.c, p.V, strict=True))
-    if not p.W:
-        return LadderPolynomial(W=(), b=(), V=(), c=(), readout=p.readout, offset=moved(p.offset, p.readout))
-    b = (moved(p.b[0], p.W[0]), *p.b[1:])
-    return LadderPolynomial(W=p.W, b=b, V=p.V, c=c, readout=p.readout, offset=p.offset)
 
 
 def taylor_bounds(polynomial: LadderPolynomial, radius: float, exact_degree: int) -> tuple[Tensor, Tensor]:
@@ -88,45 +68,6 @@ def power(radius: float, degree: int) -> float:
         return math.inf
 
 
-def homogeneous_parts(polynomial: LadderPolynomial, max_degree: int) -> list[list[Tensor]]:
-    """What enters each gate, W^l h^(l-1) + b^l, and last the output, degree by degree in x.
-
-    Args:
-        polynomial: any ``batch_shape``.
-        max_degree: parts above it are left out.
-
-    Returns:
-        For each l = 1, ..., L + 1 the coefficients of the parts of degree 0, 1, ..., at most l. Shapes
-        (*batch_shape, k_l, N_j), in the order of `monomials`.
-    """
-    d = polynomial.in_features
-    identity = torch.eye(d, dtype=polynomial.dtype, device=polynomial.device)
-    parts = [identity.new_zeros(d, 1), identity]
-    rungs = []
-    for W, b, V, c in polynomial.layers():
-        inner = [W @ part for part in parts]
-        inner[0] = inner[0] + b.unsqueeze(-1)
-        rungs.append(inner)
-        parts = [c.unsqueeze(-1) * part for part in inner]
-        for j, part in enumerate(inner[:max_degree]):
-            raised = times_linear(part, V, j)
-            if j + 1 < len(parts):
-                parts[j + 1] = parts[j + 1] + raised
-            else:
-                parts.append(raised)
-    output = [polynomial.readout @ part for part in parts]
-    output[0] = output[0] + polynomial.offset.unsqueeze(-1)
-    return [*rungs, output]
-
-
-def times_linear(part: Tensor, V: Tensor, degree: int) -> Tensor:
-    """Forms of one degree (*batch_shape, k, N_j) times the linear forms V (*batch_shape, k, d), unit by unit."""
-    d = V.shape[-1]
-    products = (part.unsqueeze(-1) * V.unsqueeze(-2)).flatten(-2)
-    where = joined(d, degree, 1).flatten().to(part.device)
-    return products.new_zeros(*products.shape[:-1], count(d, degree + 1)).index_add(-1, where, products)
-
-
 def unfolding(part: Tensor, d: int, left: int, right: int) -> Tensor:
     r"""The form f_j as the matrix M with f_j(x) = M(z_left(x)) z_right(x), j = left + right.
 
@@ -135,7 +76,7 @@ def unfolding(part: Tensor, d: int, left: int, right: int) -> Tensor:
     in an orthonormal basis of symmetric tensors: it also bounds the form with different arguments in place of x.
 
     Args:
-        part: coefficients. Shape (*batch_shape, k, N_j).
+        part: coefficients. Shape (*batch_shape, N_j, k).
         d: the number of inputs.
         left: degree on the side of the outputs.
         right: degree on the other side.
@@ -146,7 +87,7 @@ def unfolding(part: Tensor, d: int, left: int, right: int) -> Tensor:
     where = joined(d, left, right)
     m_left, m_right, m_all = (multiplicities(d, j) for j in (left, right, left + right))
     weight = (m_left.unsqueeze(-1) * m_right).sqrt() / m_all[where]
-    matrix = part[..., where.to(part.device)] * weight.to(part)
+    matrix = part.mT[..., where.to(part.device)] * weight.to(part)
     return matrix.flatten(-3, -2)
 
 
@@ -167,7 +108,7 @@ def chain_norm(parts: Sequence[Tensor], d: int, scale: Sequence[float]) -> Tenso
     of x being replaced by a free direction, with scale j r^(j-1).
 
     Args:
-        parts: coefficients of degree 0, 1, ... Shapes (*batch_shape, m, N_j).
+        parts: coefficients of degree 0, 1, ... Shapes (*batch_shape, N_j, m).
         d: the number of inputs.
         scale: at least one factor a part.
 
@@ -271,11 +212,11 @@ def length(rows: Tensor) -> Tensor:
     return norm + torch.where(norm > 0, SMALLEST, 0.0)
 
 
-def exact_degree(polynomial: LadderPolynomial, budget: int = BUDGET) -> int:
-    """The highest degree, at least 1, whose largest unfolding in any layer has at most ``budget`` entries."""
+def exact_degree(polynomial: LadderPolynomial, entries: int = ENTRIES) -> int:
+    """The highest degree, at least 1, whose largest unfolding in any layer has at most so many entries."""
     d, widest = polynomial.in_features, max(*polynomial.hidden, polynomial.out_features, 1)
     degree = 1
-    while degree < polynomial.order and unfolded_size(d, degree + 1) * widest <= budget:
+    while degree < polynomial.order and unfolded_size(d, degree + 1) * widest <= entries:
         degree += 1
     return degree
 
@@ -283,40 +224,3 @@ def exact_degree(polynomial: LadderPolynomial, budget: int = BUDGET) -> int:
 def unfolded_size(d: int, degree: int) -> int:
     """The entries of the most nearly square unfolding, which is the largest, for one output."""
     return count(d, degree // 2) * count(d, degree - degree // 2)
-
-
-def count(d: int, degree: int) -> int:
-    """The number N of monomials of one degree in d variables."""
-    return math.comb(d + degree - 1, degree)
-
-
-@lru_cache(maxsize=64)
-def monomials(d: int, degree: int) -> Tensor:
-    """Monomials as ascending lists of variables, in lexicographic order. Shape (N, degree)."""
-    lists = list(itertools.combinations_with_replacement(range(d), degree))
-    return torch.tensor(lists, dtype=torch.int64).reshape(count(d, degree), degree)
-
-
-@lru_cache(maxsize=64)
-def joined(d: int, left: int, right: int) -> Tensor:
-    """Where the product of two monomials stands among those of the summed degree. Shape (N_left, N_right)."""
-    rows, columns = monomials(d, left), monomials(d, right)
-    pairs = torch.cat(
-        [rows.unsqueeze(1).expand(-1, len(columns), -1), columns.unsqueeze(0).expand(len(rows), -1, -1)], -1
-    )
-    lists = pairs.sort(-1).values
-    # After a list v come those with a later variable in place of v_i and nothing earlier behind it, for one i each.
-    # Counting them gives its place without a number larger than that of all monomials.
-    degree = left + right
-    after = torch.tensor([[count(d - 1 - v, degree - i) for i in range(degree)] for v in range(d)], dtype=torch.int64)
-    return count(d, degree) - 1 - after[lists, torch.arange(degree)].sum(-1)
-
-
-@lru_cache(maxsize=64)
-def multiplicities(d: int, degree: int) -> Tensor:
-    """In how many orders the factors of each monomial can be written: the multinomial coefficients. Shape (N,)."""
-    if degree == 0:
-        return torch.ones(1, dtype=torch.float64)
-    shorter = multiplicities(d, degree - 1).unsqueeze(-1).expand(-1, d)
-    total = torch.zeros(count(d, degree), dtype=torch.float64)
-    return total.index_add(0, joined(d, degree - 1, 1).flatten(), shorter.flatten())

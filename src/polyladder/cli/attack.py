@@ -55,7 +55,7 @@ def attack(
     from polyladder.cli.predict import opened
     from polyladder.cli.report import judged_rows
     from polyladder.estimators.targets import ClassTarget
-    from polyladder.robustness.attack_table import attack_table
+    from polyladder.robustness.attack import attack as search
 
     outputs = [] if output is None else [Output("--output", output, TABLE)]
     check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber)
@@ -64,7 +64,7 @@ def attack(
     X, y = judged_rows(estimator, rows)
     if y is None:
         raise ValueError("ROWS must have the target, which the attack leads away from; it is missing.")
-    found = attack_table(
+    found = search(
         estimator,
         X,
         y,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, NoClobber, old_option, place_words
 from polyladder.files.kinds import PICTURE, TABLE
 from polyladder.files.outputs import Output, check_outputs
 
@@ -23,9 +23,10 @@ def certify(
             help="A part of every column's training range, or column=step in its own unit; repeatable.",
         ),
     ] = None,
-    budget: Annotated[
+    time_budget: Annotated[
         float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tight.")
     ] = None,
+    budget: Annotated[float | None, typer.Option(min=0, hidden=True)] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
     ] = None,
@@ -44,7 +45,7 @@ def certify(
     \b
     Examples:
       polyladder certify houses.ladder new.csv --radius 0.02
-      polyladder certify houses.ladder new.csv -r area=5 -r age=1 --budget 10 -o ranges.csv
+      polyladder certify houses.ladder new.csv -r area=5 -r age=1 --time-budget 10 -o ranges.csv
       polyladder certify houses.ladder houses.csv --plot robustness.png
     """
     from polyladder.automatic.model_rows import load_estimator
@@ -55,7 +56,8 @@ def certify(
     replaced = check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber)
     estimator = load_estimator(model)
     steps = read_radius(radius)
-    lines = certified_lines(estimator, rows, steps, budget) if plot is None or output is not None else None
+    seconds = time_budget if budget is None else old_option("--budget", "--time-budget", budget)
+    lines = certified_lines(estimator, rows, steps, seconds) if plot is None or output is not None else None
     if lines is not None:
         with opened(output) as sink:
             sink.write(lines)
@@ -90,7 +92,7 @@ def number(what: str, text: str) -> float:
     return value
 
 
-def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float], budget: float | None) -> bytes:
+def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float], seconds: float | None) -> bytes:
     """The result as CSV."""
     import polars as pl
 
@@ -102,11 +104,11 @@ def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float],
     X, _ = judged_rows(estimator, rows)
     predicted = estimator.predict(X)
     if isinstance(estimator.target_, ClassTarget):
-        safe = certify_margins(estimator, X, predicted, radius, budget) < 0
+        safe = certify_margins(estimator, X, predicted, radius, max_seconds=seconds) < 0
         return pl.DataFrame({"prediction": predicted, "stays": safe.numpy()}).write_csv().encode()
     if predicted.ndim > 1:
         raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
-    found = prove(estimator, X, radius, budget=budget)
+    found = prove(estimator, X, radius, max_seconds=seconds)
     columns = {"prediction": predicted, "lower": found.lower[:, 0].numpy(), "upper": found.upper[:, 0].numpy()}
     return pl.DataFrame(columns).write_csv().encode()
 

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from polyladder.cli.output import old_option
+
 
 def optimize(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
@@ -23,7 +25,10 @@ def optimize(
     tolerance: Annotated[
         float, typer.Option(min=0, help="Gap at which the search ends, as a part of the best.")
     ] = 0.01,
-    seconds: Annotated[float, typer.Option(min=0, help="After which it ends, with what is proven by then.")] = 60.0,
+    time_budget: Annotated[
+        float, typer.Option(min=0, help="Seconds after which it ends, with what is proven by then.")
+    ] = 60.0,
+    seconds: Annotated[float | None, typer.Option(min=0, hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Find the row with the lowest or highest prediction, and prove that no other is better by more than a gap.
@@ -38,14 +43,16 @@ def optimize(
       polyladder optimize houses.ladder --minimize -b age=0:30 --json
     """
     from polyladder.automatic.model_rows import load_estimator
-    from polyladder.robustness.optimize_table import optimize_table
+    from polyladder.robustness import optimize as searches
 
     estimator = load_estimator(model)
     ends = {name: read_ends(name, text) for name, text in pairs("--bounds", bounds)}
-    categories = estimator.features_.categorical_
-    texts = {estimator.features_.names_in_[i] for i in categories}
+    lower, upper = ({name: pair[i] for name, pair in ends.items()} for i in (0, 1))
+    texts = {estimator.features_.names_in_[i] for i in estimator.features_.categorical_}
     fixed = {name: text if name in texts else one_number(name, text) for name, text in pairs("--fix", fix)}
-    found = optimize_table(estimator, ends, fixed, maximize=maximize, tolerance=tolerance, seconds=seconds)
+    limit = time_budget if seconds is None else old_option("--seconds", "--time-budget", seconds)
+    search = searches.maximize if maximize else searches.minimize
+    found = search(estimator, lower, upper, fixed=fixed, tolerance=tolerance, max_seconds=limit)
     if as_json:
         result = {"row": found.row, "prediction": found.value, "bound": found.bound, "gap": found.gap}
         more = {"meaning": found.meaning, "held": found.held, "boxes": found.boxes, "seconds": round(found.seconds, 3)}

@@ -20,6 +20,12 @@ def place_words(label: str, path: Path, replaced: bool) -> str:
     return f"{label} {path} ({size:.0f} kB{', replaced the file that was there' if replaced else ''})."
 
 
+def old_option(old: str, new: str, value: float) -> float:
+    """What was given by the name that an option had in version 0.1; the new name is said."""
+    typer.echo(f"{old} is called {new}; the old name ends with version 0.3.", err=True)
+    return value
+
+
 def write_whole() -> None:
     """Let standard output take all that it is given, or fail.
 

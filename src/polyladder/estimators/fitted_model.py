@@ -128,10 +128,11 @@ def cells_of(features: Features, position: int, note: Note) -> ColumnKind:
 def number_column(features: Features, column: Column, number: int, steps: Sequence[Feature]) -> Column:
     """A column of numbers with what training saw of it; ``number`` counts among the columns of numbers."""
     flag = next((k for k in column.inputs if isinstance(steps[k].steps[-1], IsMissing)), None)
+    whole = None if features.integral_ is None else bool(features.integral_[number])
     least, greatest = features.training_range()
     if not features.high_[number] > features.low_[number]:
         value = float(features.low_[number])
-        return replace(column, low=value, high=value, fill=value, typical=value, flag=flag)
+        return replace(column, low=value, high=value, fill=value, typical=value, whole=whole, flag=flag)
     main = column.inputs[0]
     held = float(features.low_[number]), float(features.high_[number])
     low, high = float(least[number]), float(greatest[number])
@@ -143,7 +144,7 @@ def number_column(features: Features, column: Column, number: int, steps: Sequen
         fill=None if features.imputer_ is None else float(features.imputer_.statistics_[number]),
         # The number that becomes the mean, where no card knows the median.
         typical=min(max(float(through(steps[main].steps[:-1], np.float64(features.scaler_.mean_[main]))), low), high),
-        whole=features.integral_ is not None and bool(features.integral_[number]),
+        whole=whole,
         main=main,
         flag=flag,
     )

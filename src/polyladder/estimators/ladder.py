@@ -492,8 +492,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     features_ : Features
         The transformer in front of the polynomial.
     landmarks_ : Landmarks or None
-        About a hundred training rows, from which `optimize_table` starts: those with the highest and lowest predictions
-        and some in between. None of sparse rows; set it to None before saving to leave them out of the file.
+        About a hundred training rows, from which `minimize` and `maximize` start: those with the highest and lowest
+        predictions and some in between. None of sparse rows; set it to None before saving to leave them out of the
+        file.
     n_features_in_ : int
         Columns seen in `fit`.
     feature_importances_ : ndarray of shape (n_features_in_,)

@@ -22,7 +22,7 @@ class Column:
         held: the range that clipping holds numbers to, a little more than that of training; None where none does.
         fill: what a missing number counts as, or None where there can be none.
         typical: a value to start from: the median, or the most frequent category.
-        whole: whether all numbers were whole in training.
+        whole: whether all numbers were whole in training; None in files of 0.1, which do not tell.
         binary: whether its numbers are 0 and 1, so that a database may hold them as false and true.
         unit: such as "kg", or None.
         cells: what its cells hold and how they are written; None for plain numbers and texts.
@@ -42,7 +42,7 @@ class Column:
     held: tuple[float, float] | None = None
     fill: float | None = None
     typical: float | str | None = None
-    whole: bool = False
+    whole: bool | None = None
     binary: bool = False
     unit: str | None = None
     cells: ColumnKind | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -25,11 +27,30 @@ def substitute(polynomial: LadderPolynomial, matrix: Tensor, shift: Tensor) -> L
             f"got shapes {tuple(matrix.shape)} and {tuple(shift.shape)}."
         )
     matrix, shift = matrix.to(polynomial.readout), shift.to(polynomial.readout)
+    return reading(polynomial, lambda weight, intercept: (weight @ matrix, intercept + weight @ shift))
 
-    def through(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
-        return weight @ matrix, intercept + weight @ shift
 
-    # Only the first layer and the gates read the input; later layers read states.
+def recenter(polynomial: LadderPolynomial, center: Tensor, radius: Tensor | None = None) -> LadderPolynomial:
+    """The ladder t -> p(center + radius t), with a center and a radius for each polynomial of the batch.
+
+    Args:
+        polynomial: any ``batch_shape``.
+        center: shape (*batch_shape, d).
+        radius: of each input, shape (*batch_shape, d). None for 1: only intercepts change then.
+    """
+
+    def moved(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
+        shifted = intercept + (weight @ center.unsqueeze(-1)).squeeze(-1)
+        return weight if radius is None else weight * radius.unsqueeze(-2), shifted
+
+    return reading(polynomial, moved)
+
+
+def reading(
+    polynomial: LadderPolynomial, through: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+) -> LadderPolynomial:
+    """The ladder with other weights and intercepts wherever it reads its inputs."""
+    # Only the first layer and the gates do; later layers read states.
     gates = [through(V, c) for V, c in zip(polynomial.V, polynomial.c, strict=True)]
     W, b = list(polynomial.W), list(polynomial.b)
     readout, offset = polynomial.readout, polynomial.offset

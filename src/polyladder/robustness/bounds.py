@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ball import Ball, exact, ladder_intervals, matmul, plus, product, total
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled
-from polyladder.robustness.ball import Ball, affine, exact, matmul, plus, product, total
 from polyladder.robustness.degrees import degree_upper
 from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Region
 from polyladder.robustness.states import states_on
-from polyladder.robustness.written import BUDGET, chunks, cost, write_out, written_upper
+from polyladder.robustness.written import NUMBERS, chunks, cost, write_out, written_upper
 
 STATES = 2**23
 """Numbers of slopes that are held at once."""
@@ -56,7 +56,7 @@ def upper_bounds(
 def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor, limit: Tensor) -> tuple[Tensor, Tensor]:
     """What `upper_bounds` says, for as many regions as fit into memory."""
     readout, offset = functionals(polynomial, weights)
-    if cost(polynomial) <= BUDGET:
+    if cost(polynomial) <= NUMBERS:
         # Whatever cancels between units and layers has canceled in the coefficients: the other methods, which bound
         # the same products one by one, would add nothing but time. Far from the center intervals may be narrower.
         found = [
@@ -92,17 +92,13 @@ def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ba
 
 def plain_intervals(polynomial: LadderPolynomial, region: Region) -> Ball:
     """What the last state can be, from what each state can be by itself. Shape (n, k_L)."""
-    x = region.inputs()
-    h = x
-    for W, b, V, c in polynomial.layers():
-        h = product(affine(h, W, b), affine(x, V, c))
-    return h
+    rungs = ladder_intervals(polynomial, region.inputs())
+    return rungs[-1].product if rungs else region.inputs()
 
 
 def interval_upper(top: Ball, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
     """Bounds from the intervals of the last state, (n, k_L), alone. Shape (n, o)."""
-    top = Ball(top.mid.unsqueeze(-2), top.rad.unsqueeze(-2))
-    bound = plus(total(product(readout, top)), offset).upper
+    bound = plus(total(product(readout, top.row)), offset).upper
     return bound, bound.new_zeros(*bound.shape, 1)
 
 
@@ -112,8 +108,7 @@ def written(polynomial: LadderPolynomial, region: Region, readout: Ball, offset:
     n, o = offset.mid.shape
     bounds, points = [], []
     for at in chunks(polynomial, n):
-        part = Ball(readout.mid[at], readout.rad[at])
-        coefficients, error = write_out(polynomial, region[at], part, Ball(offset.mid[at], offset.rad[at]))
+        coefficients, error = write_out(polynomial, region[at], readout.at(at), offset.at(at))
         bound, point, _ = written_upper(coefficients.flatten(0, 1), error.flatten(), d, order, region.norm)
         bounds.append(bound.view(-1, o))
         points.append(point.view(-1, o, d))

@@ -87,7 +87,7 @@ def branch(
     if region.norm == 2:
         first = torch.minimum(first, upper_bounds(polynomial, region, weights.unsqueeze(1))[0][:, 0])
     closed = torch.full_like(first, -torch.inf)
-    boxes, pace = len(nodes), Pace(stop.seconds - (time.monotonic() - began), tree.batch)
+    boxes, pace = len(nodes), BoxPace(stop.seconds - (time.monotonic() - began), tree.batch)
     while True:
         nodes = outside_left_out(nodes, region)
         value = best.value.clamp_max(stop.ceiling)
@@ -118,7 +118,7 @@ def branch(
     return Maximum(best.x, best.value, bound, boxes, time.monotonic() - began)
 
 
-class Pace:
+class BoxPace:
     """How many boxes there is time for: as many as take a fifth of a second, or of what is left.
 
     Args:

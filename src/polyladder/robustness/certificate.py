@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -33,7 +35,7 @@ class Certificate:
         return (self.upper - self.highest) + (self.lowest - self.lower)
 
 
-def check_region(polynomial: LadderPolynomial, center: Tensor, radius: float | Tensor, norm: Norm) -> Region:
+def check_region(polynomial: LadderPolynomial, center: Tensor, radius: Any, norm: Norm) -> Region:
     """The regions of a call: rows (n, d) or one row (d,), with one radius, one for each input or one for each row."""
     d = polynomial.in_features
     if norm not in ("inf", 2):
@@ -45,6 +47,8 @@ def check_region(polynomial: LadderPolynomial, center: Tensor, radius: float | T
         raise ValueError(f"center must have shape ({d},) or (n, {d}); got shape {tuple(center.shape)}.")
     if not bool(rows.isfinite().all()):
         raise ValueError("center must be finite; got infinite or NaN entries.")
+    if isinstance(radius, Mapping):
+        raise TypeError("radius must be a number or a tensor for a ladder; got a mapping. Names belong to estimators.")
     try:
         sizes = torch.as_tensor(radius, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -66,13 +70,13 @@ def check_region(polynomial: LadderPolynomial, center: Tensor, radius: float | T
     return Region(rows.double().cpu(), sizes.expand(*rows.shape).clone(), norm)
 
 
-def check_budget(budget: float | None) -> float | None:
+def check_seconds(max_seconds: float | None) -> float | None:
     """Seconds, or None."""
-    if budget is None:
+    if max_seconds is None:
         return None
-    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 <= budget < float("inf"):
-        raise ValueError(f"budget must be a number of seconds, or None; got {budget!r}.")
-    return float(budget)
+    if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 <= max_seconds < float("inf"):
+        raise ValueError(f"max_seconds must be a number of seconds that is not negative, or None; got {max_seconds!r}.")
+    return float(max_seconds)
 
 
 def check_tolerance(tolerance: float) -> float:

@@ -11,28 +11,24 @@ from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled
+from polyladder.renamed import renamed
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.branch import Stop, branch
-from polyladder.robustness.certificate import (
-    Certificate,
-    check_budget,
-    check_region,
-    check_tolerance,
-    single,
-)
+from polyladder.robustness.certificate import Certificate, check_seconds, check_tolerance
 from polyladder.robustness.region import Norm, Region
-from polyladder.robustness.table_boxes import TableBoxes
-from polyladder.robustness.table_model import read_estimator
+from polyladder.robustness.table_boxes import regions_of
 from polyladder.training.threads import small_on_one_thread
 
 
+@renamed("norm", "max_seconds", "tolerance", p="model", budget="max_seconds")
 @small_on_one_thread
 def certify(
-    p: LadderPolynomial | Any,
+    model: LadderPolynomial | Any,
     center: Tensor | Any,
     radius: float | Tensor | Mapping[str, float],
+    *,
     norm: Norm = "inf",
-    budget: float | None = None,
+    max_seconds: float | None = None,
     tolerance: float = 1e-3,
 ) -> Certificate:
     """The proven range of every output over a box or ball around every row.
@@ -41,13 +37,13 @@ def certify(
     proven bound on its rounding error. (Only eigenvalues of symmetric matrices rely on LAPACK's, with ample room.)
 
     Args:
-        p: a ladder of any ``batch_shape``, or a fitted estimator with one polynomial behind it.
+        model: a ladder of any ``batch_shape``, or a fitted estimator with one polynomial behind it.
         center: rows. Shape (n, d), or (d,) for one. For an estimator, rows of its table.
         radius: of the regions: one number; for boxes also one for each input, (d,), or for each row and input, (n, d);
             for balls also one for each row, (n,). For an estimator, one number is a part of each column's training
             range; a mapping from names of columns is in their own units, and other columns stay. Categories stay.
         norm: "inf" for boxes, 2 for Euclidean balls.
-        budget: seconds for splitting the regions, all rows together, until the proven range is within ``tolerance`` of
+        max_seconds: for splitting the regions, all rows together, until the proven range is within ``tolerance`` of
             the range that was found. None: no splitting.
         tolerance: gap at which splitting ends, as a part of the width of the range.
 
@@ -64,29 +60,23 @@ def certify(
         >>> found.lower, found.upper
         (tensor([[0.2500]], dtype=torch.float64), tensor([[2.2500]], dtype=torch.float64))
     """
-    check_budget(budget)
+    check_seconds(max_seconds)
     check_tolerance(tolerance)
-    if not isinstance(p, LadderPolynomial):
-        model = read_estimator(p)
-        boxes = TableBoxes.around(model, center, radius, norm)
-        return boxes.held(certify_sums(model.polynomial, boxes.region, boxes.outputs, budget, tolerance))
-    if isinstance(radius, Mapping):
-        raise TypeError("radius must be a number or a tensor for a ladder; got a mapping. Names belong to estimators.")
-    if p.batch_shape:
-        count = math.prod(p.batch_shape)
-        flat = p.map(lambda t: t.flatten(0, len(p.batch_shape) - 1))
-        share = None if budget is None else budget / count
-        each = [certify(one, center, radius, norm, share, tolerance) for one in flat]
+    if isinstance(model, LadderPolynomial) and model.batch_shape:
+        count = math.prod(model.batch_shape)
+        flat = model.map(lambda t: t.flatten(0, len(model.batch_shape) - 1))
+        share = None if max_seconds is None else max_seconds / count
+        each = [certify(one, center, radius, norm=norm, max_seconds=share, tolerance=tolerance) for one in flat]
         stacked = [torch.stack(parts) for parts in zip(*(vars(c).values() for c in each), strict=True)]
-        return Certificate(*(t.reshape(*p.batch_shape, *t.shape[1:]) for t in stacked))
-    polynomial = single(p)
-    region = check_region(polynomial, center, radius, norm)
+        return Certificate(*(t.reshape(*model.batch_shape, *t.shape[1:]) for t in stacked))
+    polynomial, region, boxes = regions_of(model, center, radius, norm)
     eye = torch.eye(polynomial.out_features, dtype=torch.float64)
-    return certify_sums(polynomial, region, eye.expand(len(region), -1, -1), budget, tolerance)
+    found = certify_sums(polynomial, region, eye.expand(len(region), -1, -1), max_seconds, tolerance)
+    return found if boxes is None else boxes.held(found)
 
 
 def certify_sums(
-    polynomial: LadderPolynomial, region: Region, weights: Tensor, budget: float | None, tolerance: float
+    polynomial: LadderPolynomial, region: Region, weights: Tensor, max_seconds: float | None, tolerance: float
 ) -> Certificate:
     """The proven ranges of weighted sums of outputs. Weights (n, o, m); results (n, o)."""
     n, o, m = weights.shape
@@ -102,20 +92,22 @@ def certify_sums(
     ]
     start = torch.where((values[0] >= values[1]).unsqueeze(-1), points, region.center.unsqueeze(1))
     found = torch.maximum(*values)
-    if budget is not None and n:
+    if max_seconds is not None and n:
         width = (found[:, :o] + found[:, o:]).repeat(1, 2)
         rows = torch.arange(n).repeat_interleave(2 * o)
-        stop = Stop(budget, 0.0, tolerance * width.flatten())
+        stop = Stop(max_seconds, 0.0, tolerance * width.flatten())
         solved = branch(polynomial, region[rows], both.flatten(0, 1), start.flatten(0, 1), stop)
         upper, found = solved.bound.view(n, 2 * o), solved.value.view(n, 2 * o)
     return Certificate(-upper[:, o:], upper[:, :o], -found[:, o:], found[:, :o])
 
 
+@renamed("norm", "within", "largest", "steps", p="model")
 @small_on_one_thread
 def certified_radius(
-    p: LadderPolynomial | Any,
+    model: LadderPolynomial | Any,
     x: Tensor | Any,
     y: Any,
+    *,
     norm: Norm = "inf",
     within: float | None = None,
     largest: float = 1.0,
@@ -127,7 +119,7 @@ def certified_radius(
     its sign stays, y being 0 or 1); with ``within``, that every output stays within this much of y.
 
     Args:
-        p: a single ladder, or a fitted estimator.
+        model: a single ladder, or a fitted estimator.
         x: rows. Shape (n, d), or rows of the estimator's table.
         y: classes, whole numbers of shape (n,), of an estimator its labels; or numbers of shape (n,) or (n, m).
         norm: "inf" for boxes, 2 for Euclidean balls.
@@ -141,22 +133,15 @@ def certified_radius(
     """
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise ValueError(f"steps must be a positive integer; got {steps!r}.")
-    if isinstance(p, LadderPolynomial):
-        polynomial = single(p)
-        region = check_region(polynomial, x, float(largest), norm)
+    polynomial, region, boxes = regions_of(model, x, float(largest), norm)
+    n = len(region)
+    if boxes is not None and within is None:
+        y = boxes.model.classes(y)
 
-        def at(radius: Tensor) -> Region:
-            return Region(region.center, radius.unsqueeze(-1).expand_as(region.radius), norm)
-
-        n = len(region)
-    else:
-        model = read_estimator(p)
-        boxes = TableBoxes.around(model, x, float(largest), norm)
-        polynomial, n = model.polynomial, len(boxes.region)
-        y = y if within is not None else model.classes(y)
-
-        def at(radius: Tensor) -> Region:
+    def at(radius: Tensor) -> Region:
+        if boxes is not None:
             return boxes.scaled(radius / largest).region
+        return Region(region.center, radius.unsqueeze(-1).expand_as(region.radius), norm)
 
     weights, limit = unsafe_sums(polynomial, y, n, within)
     low, high = torch.zeros(n, dtype=torch.float64), torch.full((n,), float(largest), dtype=torch.float64)

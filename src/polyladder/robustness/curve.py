@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from torch import Tensor
 
-from polyladder.robustness.attack_table import attack_table
+from polyladder.renamed import renamed
+from polyladder.robustness.attack import attack
 from polyladder.robustness.table_model import read_estimator
 from polyladder.training.threads import small_on_one_thread
 
@@ -31,23 +32,24 @@ class RobustnessCurve:
     measure: Literal["error rate", "mean absolute error"]
 
 
+@renamed("restarts", estimator="model", X="x")
 @small_on_one_thread
-def robustness_curve(estimator: Any, X: Any, y: Any, radii: Sequence[float], restarts: int = 2) -> RobustnessCurve:
+def robustness_curve(model: Any, x: Any, y: Any, radii: Sequence[float], *, restarts: int = 2) -> RobustnessCurve:
     """Certified and attacked error of a fitted estimator over several radii.
 
     Args:
-        estimator: fitted, with one polynomial behind it.
-        X: rows of its table.
+        model: a fitted estimator with one polynomial behind it.
+        x: rows of its table.
         y: their labels or numbers.
         radii: parts of each column's training range.
         restarts: starts of the attack for each row.
     """
-    classes = read_estimator(estimator).labels is not None
+    classes = read_estimator(model).labels is not None
     if not len(radii):
         raise ValueError("radii must hold at least one number; got none.")
     certified, attacked = [], []
     for radius in radii:
-        found = attack_table(estimator, X, y, float(radius), restarts=restarts)
+        found = attack(model, x, y, float(radius), restarts=restarts)
         assert found.bound is not None
         certified.append(summary(found.bound, classes))
         attacked.append(summary(found.value, classes))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ball import TINY, UP, Ball, exact, linear, matmul, plus, product, sum_of, sum_up, total
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, exact, linear, matmul, plus, product, sum_up, total
 from polyladder.robustness.quadratic import quadratic_upper
-from polyladder.robustness.region import Region, euclidean
+from polyladder.robustness.region import Region, highest_on
 from polyladder.robustness.states import States
 
 WRITTEN = 2**23
@@ -50,13 +50,9 @@ def degree_upper(
         second = (second + sum_up(q.size * (reach * parts[0] + TINY).unsqueeze(-2))) * UP
         for part in parts[1:]:
             rest = (rest + sum_up(q.size * (reach * part + TINY).unsqueeze(-2))) * UP
-    scale = Ball(region.radius.unsqueeze(-2), torch.zeros_like(region.radius).unsqueeze(-2))
-    b = product(gradient, scale)
-    if region.norm == "inf":
-        rise, points = sum_up(b.size), torch.sign(b.mid)
-    else:
-        rise, points = euclidean(b.size), b.mid / b.mid.norm(dim=-1, keepdim=True).clamp_min(TINY)
-    bound = added(value.upper, rise, second, rest)
+    b = product(gradient, exact(region.radius).row)
+    rise, points = highest_on(b, region.norm)
+    bound = sum_of([value.upper, rise, second, rest])
     d = polynomial.in_features
     if d > LARGEST or not states.inner:
         return bound, points
@@ -67,8 +63,8 @@ def degree_upper(
     step = max(1, WRITTEN // (4 * d * d))
     for i in range(0, len(row), step):
         at = (row[i : i + step], sum_[i : i + step])
-        both, points[at] = quadratic_part(polynomial, region[at[0]], states, [picked(q, at) for q in weights], b, at)
-        bound[at] = torch.minimum(bound[at], added(value.upper[at], both, rest[at]))
+        both, points[at] = quadratic_part(polynomial, region[at[0]], states, [q.at(at) for q in weights], b, at)
+        bound[at] = torch.minimum(bound[at], sum_of([value.upper[at], both, rest[at]]))
     return bound, points
 
 
@@ -82,40 +78,23 @@ def second_at(polynomial: LadderPolynomial, region: Region, states: States, weig
     return torch.stack(parts).sum(0)
 
 
-def added(*parts: Tensor) -> Tensor:
-    """The sum of bounds, rounded upward."""
-    together = torch.stack(parts)
-    return together.sum(0) + (len(parts) + 1) * EPSILON * together.abs().sum(0) + TINY
-
-
-def picked(x: Ball, at: tuple[Tensor, Tensor]) -> Ball:
-    """Some sums of some rows: (n, o, k) to (c, k)."""
-    return Ball(x.mid[at], x.rad[at])
-
-
 def backward(
     polynomial: LadderPolynomial, region: Region, states: States, readout: Ball, offset: Ball
 ) -> tuple[Ball, Ball, list[Ball]]:
     """The functionals at the centers (n, o), their gradients (n, o, d) and derivatives by each state (n, o, k)."""
     if not states.inner:
-        center = Ball(region.center.unsqueeze(-1), torch.zeros_like(region.center).unsqueeze(-1))
-        value = matmul(readout, center)
-        return plus(Ball(value.mid.squeeze(-1), value.rad.squeeze(-1)), offset), readout, []
+        value = total(product(readout, exact(region.center).row))
+        return plus(value, offset), readout, []
     last = product(states.inner[-1], states.gates[-1])
-    value = total(product(readout, Ball(last.mid.unsqueeze(-2), last.rad.unsqueeze(-2))))
+    value = total(product(readout, last.row))
     weights, q, gradient = [], readout, exact(region.center.new_zeros(1))
     for (W, _, V, _), inner, gate in zip(
         reversed(list(polynomial.layers())), reversed(states.inner), reversed(states.gates), strict=True
     ):
         weights.append(q)
-        gradient = plus(gradient, linear(product(q, row(inner)), V.mT))
-        q = linear(product(q, row(gate)), W.mT)
+        gradient = plus(gradient, linear(product(q, inner.row), V.mT))
+        q = linear(product(q, gate.row), W.mT)
     return plus(value, offset), plus(gradient, q), weights[::-1]
-
-
-def row(x: Ball) -> Ball:
-    """A dimension for the functionals: (n, k) to (n, 1, k)."""
-    return Ball(x.mid.unsqueeze(-2), x.rad.unsqueeze(-2))
 
 
 def quadratic_part(
@@ -127,10 +106,10 @@ def quadratic_part(
     at: tuple[Tensor, Tensor],
 ) -> tuple[Tensor, Tensor]:
     """Bounds on the linear and quadratic part together, for c sums of c regions. Shapes (c,) and (c, d)."""
-    radius = Ball(region.radius.unsqueeze(-2), torch.zeros_like(region.radius).unsqueeze(-2))
+    radius = exact(region.radius).row
     second = exact(region.radius.new_zeros(1))
     for q, slope, V in zip(weights, states.slopes, polynomial.V, strict=True):
-        inner = product(Ball(slope.mid[at[0]], slope.rad[at[0]]), radius)
-        gates = product(Ball(q.mid.unsqueeze(-1), q.rad.unsqueeze(-1)), product(exact(V), radius))
-        second = plus(second, matmul(Ball(gates.mid.mT, gates.rad.mT), inner))
-    return quadratic_upper(picked(b, at), second, region.norm)
+        inner = product(slope.at(at[0]), radius)
+        gates = product(q.column, product(exact(V), radius))
+        second = plus(second, matmul(gates.map(lambda t: t.mT), inner))
+    return quadratic_upper(b.at(at), second, region.norm)

@@ -9,24 +9,26 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.renamed import renamed
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.branch import Stop, branch
-from polyladder.robustness.certificate import check_budget, check_region, single
+from polyladder.robustness.certificate import check_seconds
 from polyladder.robustness.certify import unsafe_sums
 from polyladder.robustness.region import Norm, Region
-from polyladder.robustness.table_boxes import TableBoxes
-from polyladder.robustness.table_model import read_estimator
+from polyladder.robustness.table_boxes import regions_of
 from polyladder.training.threads import small_on_one_thread
 
 
+@renamed("max_seconds", "norm", p="model", budget="max_seconds")
 @small_on_one_thread
 def certify_margins(
-    p: LadderPolynomial | Any,
+    model: LadderPolynomial | Any,
     x: Tensor | Any,
     y: Any,
     radius: float | Tensor | Mapping[str, float],
-    budget: float | None = None,
+    *,
     norm: Norm = "inf",
+    max_seconds: float | None = None,
 ) -> Tensor:
     """Proven upper bounds on the highest output of another class less that of y; negative: the class stays.
 
@@ -34,35 +36,29 @@ def certify_margins(
     could not decide a row without splitting, the one that costs least is returned.
 
     Args:
-        p: a single ladder, or a fitted estimator of classes.
+        model: a single ladder, or a fitted estimator of classes.
         x: rows, as for `certify`.
         y: classes, whole numbers of shape (n,); of an estimator, its labels.
         radius: as for `certify`.
-        budget: seconds for splitting the regions of rows that are still undecided. A row is decided when it is
-            proven to stay, or when an input is found where its class changes.
         norm: "inf" for boxes, 2 for Euclidean balls.
+        max_seconds: for splitting the regions of rows that are still undecided. A row is decided when it is proven to
+            stay, or when an input is found where its class changes. None: no splitting.
 
     Returns:
         Shape (n,), float64.
     """
-    check_budget(budget)
-    if isinstance(p, LadderPolynomial):
-        if isinstance(radius, Mapping):
-            raise TypeError("radius must be a number or a tensor for a ladder; got a mapping.")
-        polynomial = single(p)
-        region = check_region(polynomial, x, radius, norm)
-    else:
-        model = read_estimator(p)
-        polynomial, region, y = model.polynomial, TableBoxes.around(model, x, radius, norm).region, model.classes(y)
+    check_seconds(max_seconds)
+    polynomial, region, boxes = regions_of(model, x, radius, norm)
+    y = y if boxes is None else boxes.model.classes(y)
     weights, limit = unsafe_sums(polynomial, y, len(region), None)
     bounds, points = upper_bounds(polynomial, region, weights, limit)
-    if budget is not None:
-        bounds = split_undecided(polynomial, region, weights, bounds, points, budget)
+    if max_seconds is not None:
+        bounds = split_undecided(polynomial, region, weights, bounds, points, max_seconds)
     return bounds.amax(1)
 
 
 def split_undecided(
-    polynomial: LadderPolynomial, region: Region, weights: Tensor, bounds: Tensor, points: Tensor, budget: float
+    polynomial: LadderPolynomial, region: Region, weights: Tensor, bounds: Tensor, points: Tensor, max_seconds: float
 ) -> Tensor:
     """Bounds after splitting the regions where one of the sums may still be positive. Shape (n, o)."""
     row, sum_ = (bounds >= 0).nonzero(as_tuple=True)
@@ -71,7 +67,7 @@ def split_undecided(
     chosen = weights[row, sum_]
     zero = torch.zeros(len(row), dtype=torch.float64)
     below = torch.full_like(zero, -torch.finfo(torch.float64).tiny)
-    found = branch(polynomial, region[row], chosen, points[row, sum_], Stop(budget, 0.0, zero, threshold=below))
+    found = branch(polynomial, region[row], chosen, points[row, sum_], Stop(max_seconds, 0.0, zero, threshold=below))
     after = bounds.clone()
     after[row, sum_] = torch.minimum(bounds[row, sum_], found.bound)
     return after

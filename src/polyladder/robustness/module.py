@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.renamed import renamed
 
 
 class LadderModule(nn.Module):
@@ -29,11 +30,12 @@ class LadderModule(nn.Module):
         return torch.cat([torch.zeros_like(f), f], 1) if self.logits else f
 
 
-def to_module(p: LadderPolynomial, logits: bool = True) -> LadderModule:
+@renamed("logits", p="model")
+def to_module(model: LadderPolynomial, *, logits: bool = True) -> LadderModule:
     """The ladder as a module for foolbox, ART and others, in ``eval`` mode and differentiable in its input.
 
     Args:
-        p: a single ladder.
+        model: a single ladder.
         logits: turn the single output of a two-class ladder into two logits; False for a ladder of numbers.
 
     Example:
@@ -42,8 +44,10 @@ def to_module(p: LadderPolynomial, logits: bool = True) -> LadderModule:
         >>> to_module(square)(torch.tensor([[3.0]]))
         tensor([[0., 9.]])
     """
-    if not isinstance(p, LadderPolynomial):
-        raise TypeError(f"p must be a LadderPolynomial; got {type(p).__name__}. Give an estimator's polynomial_.")
-    if p.batch_shape:
-        raise ValueError(f"p must be a single ladder; got batch_shape {tuple(p.batch_shape)}. Index it first.")
-    return LadderModule(p.map(Tensor.detach), logits).eval()
+    if not isinstance(model, LadderPolynomial):
+        raise TypeError(
+            f"model must be a LadderPolynomial; got {type(model).__name__}. Give an estimator's polynomial_."
+        )
+    if model.batch_shape:
+        raise ValueError(f"model must be a single ladder; got batch_shape {tuple(model.batch_shape)}. Index it first.")
+    return LadderModule(model.map(Tensor.detach), logits).eval()

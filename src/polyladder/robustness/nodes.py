@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.jacobian import jacobian
+from polyladder.analysis.monomials import terms
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import Ball
 from polyladder.robustness.bounds import functionals, upper_bounds
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.space import Space
-from polyladder.robustness.written import BUDGET, chunks, cost, halves, terms, write_out, written_upper
+from polyladder.robustness.written import NUMBERS, chunks, cost, halves, write_out, written_upper
 
 MEMORY = 2**26
 """Numbers that all open boxes together may hold: half a gigabyte."""
@@ -71,7 +71,7 @@ class Tree:
     @property
     def is_written(self) -> bool:
         """Whether the polynomial is written out."""
-        return cost(self.polynomial) <= BUDGET and (self.space is None or self.space.is_plain)
+        return cost(self.polynomial) <= NUMBERS and (self.space is None or self.space.is_plain)
 
     @property
     def capacity(self) -> int:
@@ -100,7 +100,7 @@ class Tree:
         region = box(lower, upper)
         readout, offset = functionals(self.polynomial, self.weights[problem].unsqueeze(1))
         found = [
-            write_out(self.polynomial, region[at], part(readout, at), part(offset, at))
+            write_out(self.polynomial, region[at], readout.at(at), offset.at(at))
             for at in chunks(self.polynomial, len(region))
         ]
         coefficients, error = (torch.cat(each).squeeze(1) for each in zip(*found, strict=True))
@@ -154,8 +154,3 @@ class Tree:
     def rows(self, points: Tensor, nodes: Nodes) -> Tensor:
         """Points as the inputs may be."""
         return points if self.space is None else self.space.rows(points, nodes.lower, nodes.upper)
-
-
-def part(x: Ball, at: slice) -> Ball:
-    """Some rows."""
-    return Ball(x.mid[at], x.rad[at])

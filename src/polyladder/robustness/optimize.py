@@ -1,80 +1,69 @@
-"""The lowest and highest value of a ladder over a box: the point, and a proof of how much better another could be."""
+"""The lowest and highest value of a model: the point, and a proof of how much better another could be."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled
+from polyladder.renamed import renamed
 from polyladder.robustness.ascent import Climb
-from polyladder.robustness.branch import Maximum, Stop, branch
-from polyladder.robustness.certificate import check_tolerance, single
+from polyladder.robustness.branch import Maximum, branch
+from polyladder.robustness.certificate import single
 from polyladder.robustness.feasible import Feasible
+from polyladder.robustness.optimum import Optimum, Search
 from polyladder.robustness.region import Region, box
-from polyladder.robustness.surface import Smooth
+from polyladder.robustness.surface import SmoothSurface
+from polyladder.robustness.table_model import read_estimator
+from polyladder.robustness.table_optimum import best_row
 from polyladder.training.threads import small_on_one_thread
 
 STARTS = 32
 """Points from which exact ascent looks for a good value before anything is proven."""
 
-SHARE = 0.4
-"""Of the time that the ascent may take; the rest is for the proof."""
-
-SPREAD = 0.01
-"""Where the optimum is near zero, the gap is measured by this part of the spread of the outputs over the box."""
+End = float | Tensor | Mapping[str, float] | None
+"""An end of the box: numbers of a ladder's inputs, or of an estimator's columns by name."""
 
 
-@dataclass(frozen=True, eq=False)
-class Optimum:
-    """The best point and the proof.
-
-    Attributes:
-        x: the best point found, in the ladder's dtype. Shape (d,).
-        value: there.
-        bound: no point of the box is better than this.
-        boxes: how many boxes were bounded.
-        seconds: taken.
-    """
-
-    x: Tensor
-    value: float
-    bound: float
-    boxes: int
-    seconds: float
-
-    @property
-    def gap(self) -> float:
-        """By how much a better value may exist."""
-        return abs(self.bound - self.value)
-
-
+@renamed(p="model", seconds="max_seconds")
 @small_on_one_thread
 def minimize(
-    p: LadderPolynomial,
-    lower: float | Tensor,
-    upper: float | Tensor,
+    model: LadderPolynomial | Any,
+    lower: End = None,
+    upper: End = None,
     *,
+    fixed: Mapping[str, Any] | None = None,
     output: int = 0,
     tolerance: float = 0.01,
-    seconds: float = 60.0,
+    max_seconds: float = 60.0,
 ) -> Optimum:
     """The lowest value of one output over a box, by exact ascent, then branch and bound.
 
+    Of an estimator it is the row with the lowest prediction, every combination of free categories included. The search
+    starts from training rows that the model keeps, those with the best predictions among them, so no row of the
+    training table is better than what is found. Columns that held whole numbers in training do so here. A number may
+    be missing where training has seen it missing, unless the column has an end or is fixed.
+
     Args:
-        p: a single ladder.
-        lower: of every input, or one number for all. Shape (d,).
+        model: a single ladder, or a fitted estimator with one polynomial behind it. Of classes, the score or log-odds
+            is optimized.
+        lower: of every input, or one number for all. Shape (d,). For an estimator a mapping from names of columns;
+            others begin where their training range does. Where the model clips its inputs, ends far beyond that range
+            change nothing.
         upper: as lower.
+        fixed: numbers and categories of an estimator's columns that stay.
         output: whose lowest value.
         tolerance: the search ends when no value can be lower than the one found by more than this part of its size, or
-            by this part of a hundredth of the spread of the outputs over the box, if that is more.
-        seconds: after which the search ends anyway, with the bound that is proven by then.
+            by this part of a hundredth of the spread of the outputs, if that is more.
+        max_seconds: after which the search ends anyway, with the bound that is proven by then.
 
     Returns:
-        The best point, its value, and a bound below which there is nothing.
+        The best point, its value, and a bound below which there is nothing. Of an estimator also ``row``.
 
     Example:
         >>> one, zero = torch.ones(1, 1), torch.zeros(1)
@@ -83,78 +72,73 @@ def minimize(
         >>> round(found.value, 6), 0.99 < found.bound <= 1.0
         (1.0, True)
     """
-    return extreme(p, lower, upper, output, tolerance, seconds, sign=-1)
+    return extreme(model, lower, upper, fixed, Search(output, -1, tolerance, max_seconds, time.monotonic()))
 
 
+@renamed(p="model", seconds="max_seconds")
 @small_on_one_thread
 def maximize(
-    p: LadderPolynomial,
-    lower: float | Tensor,
-    upper: float | Tensor,
+    model: LadderPolynomial | Any,
+    lower: End = None,
+    upper: End = None,
     *,
+    fixed: Mapping[str, Any] | None = None,
     output: int = 0,
     tolerance: float = 0.01,
-    seconds: float = 60.0,
+    max_seconds: float = 60.0,
 ) -> Optimum:
     """The highest value of one output over a box; arguments and result as for `minimize`."""
-    return extreme(p, lower, upper, output, tolerance, seconds, sign=1)
+    return extreme(model, lower, upper, fixed, Search(output, 1, tolerance, max_seconds, time.monotonic()))
 
 
 def extreme(
-    p: LadderPolynomial,
-    lower: float | Tensor,
-    upper: float | Tensor,
-    output: int,
-    tolerance: float,
-    seconds: float,
-    sign: int,
+    model: LadderPolynomial | Any, lower: End, upper: End, fixed: Mapping[str, Any] | None, search: Search
 ) -> Optimum:
-    """Where ``sign`` times an output is largest."""
-    if not isinstance(p, LadderPolynomial):
-        raise TypeError(f"p must be a LadderPolynomial; got {type(p).__name__}. For an estimator, use optimize_table.")
-    polynomial = single(p)
+    """Where an output is highest or lowest."""
+    if not isinstance(model, LadderPolynomial):
+        table = read_estimator(model)
+        search.check(table.polynomial.out_features)
+        return best_row(table, check_ends("lower", lower), check_ends("upper", upper), fixed or {}, search)
+    if fixed is not None:
+        raise ValueError("fixed names columns of an estimator; for a ladder, let lower and upper be the same number.")
+    polynomial = single(model)
+    search.check(polynomial.out_features)
     region = check_box(polynomial.in_features, lower, upper)
-    if isinstance(output, bool) or not isinstance(output, int) or not 0 <= output < polynomial.out_features:
-        raise ValueError(f"output must be from 0 to {polynomial.out_features - 1}; got {output!r}.")
-    check_search(tolerance, seconds)
     polynomial = rescaled(polynomial, region.farthest)
-    found = largest(polynomial, region, output, tolerance, seconds, sign)
-    x = Feasible(region).rounded(found.x, p.dtype)
-    value = float(polynomial(x)[0, output])
-    return Optimum(x[0].to(p.dtype), value, sign * float(found.bound), found.boxes, found.seconds)
+    found = largest(polynomial, region, search)
+    x = Feasible(region).rounded(found.x, model.dtype)
+    value = float(polynomial(x)[0, search.output])
+    return Optimum(x[0].to(model.dtype), value, search.sign * float(found.bound), found.boxes, search.seconds)
 
 
-def largest(
-    polynomial: LadderPolynomial, region: Region, output: int, tolerance: float, seconds: float, sign: int
-) -> Maximum:
-    """The largest value of ``sign`` times an output over a box."""
-    began, d = time.monotonic(), polynomial.in_features
-    weights = torch.zeros(1, polynomial.out_features, dtype=torch.float64)
-    weights[:, output] = sign
+def largest(polynomial: LadderPolynomial, region: Region, search: Search) -> Maximum:
+    """The best value over a box."""
+    weights = search.weights(polynomial.out_features)
     feasible = Feasible(region[torch.zeros(STARTS, dtype=torch.long)])
-    unit = torch.rand(STARTS, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    unit = torch.rand(STARTS, polynomial.in_features, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     starts = feasible.held(region.lower + unit * (region.upper - region.lower))
-    until = began + SHARE * seconds
-    climb = Climb(Smooth(polynomial), feasible, weights.expand(STARTS, -1), starts, until)
+    climb = Climb(SmoothSurface(polynomial), feasible, weights.expand(STARTS, -1), starts, search.climbing_ends)
     values = climb.value[climb.value.isfinite()]
     spread = float(values.max() - values.min()) if len(values) else 0.0
     climb.run(50)
     best = climb.value.argmax().view(1)
-    absolute = torch.tensor([tolerance * SPREAD * spread], dtype=torch.float64)
-    stop = Stop(max(0.0, seconds - (time.monotonic() - began)), tolerance, absolute)
-    found = branch(polynomial, region, weights, climb.x[best], stop)
-    return replace(found, seconds=time.monotonic() - began)
+    return branch(polynomial, region, weights, climb.x[best], search.stop(spread))
 
 
-def check_search(tolerance: float, seconds: float) -> None:
-    """Refuse what is no gap or no time."""
-    check_tolerance(tolerance)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds >= 0:
-        raise ValueError(f"seconds must be a number that is not negative; got {seconds!r}.")
+def check_ends(name: str, ends: End) -> Mapping[str, float]:
+    """The ends of an estimator's columns."""
+    if ends is None:
+        return {}
+    if not isinstance(ends, Mapping):
+        raise TypeError(f"{name} must be a mapping from columns to numbers for an estimator; got {ends!r}.")
+    return ends
 
 
-def check_box(d: int, lower: float | Tensor, upper: float | Tensor) -> Region:
-    """One box, as a region of one row."""
+def check_box(d: int, lower: End, upper: End) -> Region:
+    """One box of a ladder's inputs, as a region of one row."""
+    for name, given in (("lower", lower), ("upper", upper)):
+        if given is None or isinstance(given, Mapping):
+            raise TypeError(f"{name} must be a number or a tensor for a ladder; got {given!r}.")
     low, high = (torch.as_tensor(end, dtype=torch.float64).cpu() for end in (lower, upper))
     for name, end in (("lower", low), ("upper", high)):
         if tuple(end.shape) not in ((), (d,)):

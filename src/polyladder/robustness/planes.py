@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ball import EPSILON, UP, Ball, exact, linear, plus, product, total
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, exact, linear, plus, product, total
-from polyladder.robustness.region import Region, euclidean
+from polyladder.robustness.region import Region, highest_on
 from polyladder.robustness.states import States
 
 
@@ -34,15 +34,16 @@ def plane_upper(
     tops = [product(u, g) for u, g in zip(states.inner_range, states.gate_range, strict=True)]
     layers = list(zip(polynomial.layers(), states.inner_range, states.gate_range, tops, strict=True))
     for (W, b, V, c), inner, gate, top in reversed(layers):
-        constant = plus(constant, total(product(Ball(torch.zeros_like(coefficient.mid), coefficient.rad), row(top))))
+        constant = plus(constant, total(product(Ball(torch.zeros_like(coefficient.mid), coefficient.rad), top.row)))
         weight = coefficient.mid
         A, B = gate.mid.unsqueeze(-2), inner.mid.unsqueeze(-2)
+        lowest, highest = rests(inner, gate)
         # Above the product where it counts positively, below it where it counts negatively.
-        shift = total(product(exact(weight), exact(torch.where(weight > 0, highest(inner, gate), lowest(inner, gate)))))
+        shift = total(product(exact(weight), exact(torch.where(weight > 0, highest, lowest))))
         to_inner, to_gate = product(exact(weight), exact(A)), product(exact(weight), exact(B))
         constant = plus(constant, shift)
-        constant = plus(constant, squeezed(linear(to_inner, b.unsqueeze(0))))
-        constant = plus(constant, squeezed(linear(to_gate, c.unsqueeze(0))))
+        constant = plus(constant, linear(to_inner, b.unsqueeze(0)).map(single))
+        constant = plus(constant, linear(to_gate, c.unsqueeze(0)).map(single))
         slope = plus(slope, linear(to_gate, V.mT))
         coefficient = linear(to_inner, W.mT)
     slope = plus(slope, coefficient)
@@ -53,34 +54,19 @@ def affine_upper(region: Region, slope: Ball, constant: Ball) -> tuple[Tensor, T
     """The largest value of affine functions on the regions, from above, and where it is. Shapes (n, o), (n, o, d)."""
     value = plus(total(product(slope, exact(region.center.unsqueeze(-2)))), constant)
     scaled = product(slope, exact(region.radius.unsqueeze(-2)))
-    if region.norm == "inf":
-        rise = scaled.size.sum(-1) * (1 + (scaled.mid.shape[-1] + 4) * EPSILON)
-        points = torch.sign(scaled.mid)
-    else:
-        rise = euclidean(scaled.size)
-        points = scaled.mid / scaled.mid.norm(dim=-1, keepdim=True).clamp_min(TINY)
+    rise, points = highest_on(scaled, region.norm)
     return Ball(value.mid + rise, value.rad + EPSILON * (rise + value.mid.abs())).upper, points
 
 
-def highest(inner: Ball, gate: Ball) -> Tensor:
-    """No less than (u - B)(g - A) - A B for any u and g of the two balls around B and A. Shape (n, 1, k)."""
+def rests(inner: Ball, gate: Ball) -> tuple[Tensor, Tensor]:
+    """Between what (u - B)(g - A) - A B lies for all u and g of the two balls around B and A. Shapes (n, 1, k)."""
     corner = inner.rad * gate.rad * UP
     center = product(exact(inner.mid), exact(gate.mid))
-    return (Ball(corner - center.mid, center.rad + EPSILON * (corner + center.mid.abs())).upper).unsqueeze(-2)
+    rad = center.rad + EPSILON * (corner + center.mid.abs())
+    low, high = Ball(-corner - center.mid, rad).lower, Ball(corner - center.mid, rad).upper
+    return low.unsqueeze(-2), high.unsqueeze(-2)
 
 
-def lowest(inner: Ball, gate: Ball) -> Tensor:
-    """No more than (u - B)(g - A) - A B for any u and g of the two balls around B and A. Shape (n, 1, k)."""
-    corner = inner.rad * gate.rad * UP
-    center = product(exact(inner.mid), exact(gate.mid))
-    return (Ball(-corner - center.mid, center.rad + EPSILON * (corner + center.mid.abs())).lower).unsqueeze(-2)
-
-
-def row(x: Ball) -> Ball:
-    """A dimension for the functionals: (n, k) to (n, 1, k)."""
-    return Ball(x.mid.unsqueeze(-2), x.rad.unsqueeze(-2))
-
-
-def squeezed(x: Ball) -> Ball:
+def single(t: Tensor) -> Tensor:
     """Without the last dimension, which has one entry."""
-    return Ball(x.mid.squeeze(-1), x.rad.squeeze(-1))
+    return t.squeeze(-1)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, exact, matmul, plus, product, sum_up, total
-from polyladder.robustness.region import Norm, euclidean
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, matmul, plus, product, sum_of, sum_up, total
+from polyladder.robustness.region import Norm, euclidean, highest_on
 
 STEPS = 24
 """Of the ascent."""
@@ -37,8 +37,7 @@ def quadratic_upper(b: Ball, C: Ball, norm: Norm) -> tuple[Tensor, Tensor]:
     t = ascend(b.mid, P, norm)
     bound = torch.minimum(tangent(b, P, t, norm), tangent(b, P, torch.zeros_like(t), norm))
     loose = sum_up(unknown.flatten(1)) if norm == "inf" else euclidean(unknown.flatten(1))
-    parts = torch.stack([bound, constant, loose])
-    return parts.sum(0) + 8 * EPSILON * parts.abs().sum(0) + TINY, t
+    return sum_of([bound, constant, loose]), t
 
 
 def concave(C: Tensor, norm: Norm) -> tuple[Tensor, Tensor]:
@@ -101,10 +100,8 @@ def nearest(t: Tensor, norm: Norm) -> Tensor:
 
 def tangent(b: Ball, P: Tensor, t: Tensor, norm: Norm) -> Tensor:
     """The largest value over the region of the tangent of b't + t'Pt at t, from above. Shape (n,)."""
-    point = exact(t.unsqueeze(-1))
-    image = matmul(exact(P), point)
-    image = Ball(image.mid.squeeze(-1), image.rad.squeeze(-1))
+    image = matmul(exact(P), exact(t).column).map(lambda each: each.squeeze(-1))
     slope = plus(b, Ball(2 * image.mid, 2 * image.rad))
     constant = total(product(exact(t), image))
-    rise = sum_up(slope.size) if norm == "inf" else euclidean(slope.size)
+    rise, _ = highest_on(slope, norm)
     return Ball(rise - constant.mid, (constant.rad + EPSILON * (rise + constant.mid.abs())) * UP).upper

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, sum_up
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, sum_up
 
 Norm = Literal["inf", 2]
 
@@ -92,6 +92,21 @@ def euclidean(sizes: Tensor) -> Tensor:
     top = sizes.amax(-1, keepdim=True).clamp_min(TINY)
     norm = (sizes / top).square().sum(-1).sqrt() * top.squeeze(-1)
     return norm * (1 + (sizes.shape[-1] + 8) * EPSILON)
+
+
+def highest_on(slope: Ball, norm: Norm) -> tuple[Tensor, Tensor]:
+    """The largest value of linear forms over the unit box or ball, from above, and where it is.
+
+    Args:
+        slope: shape (..., d).
+        norm: of the region.
+
+    Returns:
+        Shapes (...) and (..., d).
+    """
+    if norm == "inf":
+        return sum_up(slope.size), torch.sign(slope.mid)
+    return euclidean(slope.size), slope.mid / slope.mid.norm(dim=-1, keepdim=True).clamp_min(TINY)
 
 
 def box(lower: Tensor, upper: Tensor) -> Region:

@@ -7,8 +7,20 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ball import (
+    EPSILON,
+    TINY,
+    UP,
+    Ball,
+    affine,
+    exact,
+    interval_product,
+    matmul,
+    plus,
+    product,
+    sum_up,
+)
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, affine, exact, matmul, plus, product, sum_up
 from polyladder.robustness.region import Region
 
 WIDE = 256
@@ -76,9 +88,9 @@ def states_on(polynomial: LadderPolynomial, region: Region) -> States:
         found.inner_range.append(inner_range)
         found.gate_range.append(gate_range)
         found.gate_reach.append(reach)
-        rise = product(Ball(gate.mid.unsqueeze(-1), gate.rad.unsqueeze(-1)), slope)
-        dh = plus(rise, product(Ball(inner.mid.unsqueeze(-1), inner.rad.unsqueeze(-1)), exact(V.expand(n, -1, -1))))
-        h, top = product(inner, gate), product(inner_range, gate_range)
+        rise = product(gate.column, slope)
+        dh = plus(rise, product(inner.column, exact(V.expand(n, -1, -1))))
+        h, top = product(inner, gate), interval_product(inner_range, gate_range)
     return replace(found, top=top)
 
 
@@ -96,7 +108,7 @@ def higher_parts(W: Tensor, found: States, between: list[Ball], first: Tensor) -
     gate = found.gates[-1]
     n = len(first)
     last = exact(W.expand(n, -1, -1))
-    gated = product(last, Ball(gate.mid.unsqueeze(-2), gate.rad.unsqueeze(-2)))
+    gated = product(last, gate.row)
     leading = [matmul(gated, Q) for Q in between] + [last]
     sizes = [Q.size for Q in leading]
     parts = [first]

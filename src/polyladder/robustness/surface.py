@@ -49,7 +49,7 @@ class Surface(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Smooth:
+class SmoothSurface:
     """A ladder as it is."""
 
     polynomial: LadderPolynomial
@@ -124,7 +124,7 @@ class Pieces:
             middle = x[rows] + ((a + b) / 2).unsqueeze(-1) * way
             rise = torch.cat([way, way[:, self.column] * self.steepness(middle)], -1)
             begin = self.lift(x[rows] + a.unsqueeze(-1) * way)
-            found, t = Smooth(p).along(begin, rise, torch.zeros_like(a), b - a, weights[rows])
+            found, t = SmoothSurface(p).along(begin, rise, torch.zeros_like(a), b - a, weights[rows])
             rows, a, b = rows[found], a[found], b[found]
             values = (p(begin[found] + t.unsqueeze(-1) * rise[found]) * weights[rows]).sum(-1)
             values = torch.nan_to_num(values, nan=-torch.inf)

@@ -10,9 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.robustness.certificate import Certificate
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.certificate import Certificate, check_region, single
 from polyladder.robustness.region import Norm, Region
-from polyladder.robustness.table_model import Array, TableModel
+from polyladder.robustness.surface import Pieces
+from polyladder.robustness.table_model import Array, TableModel, read_estimator
 from polyladder.tables.table import Table
 
 
@@ -43,7 +45,7 @@ class TableBoxes:
             raise ValueError(f"norm must be 'inf' for an estimator, whose columns have their own units; got {norm!r}.")
         if not isinstance(radius, Mapping | int | float):
             raise TypeError(f"radius must be a number or a mapping from columns for an estimator; got {radius!r}.")
-        return cls.stepped(model, model.estimator.read_table(rows), model.reach(radius))
+        return cls.stepped(model, model.read(rows), model.reach(radius))
 
     @classmethod
     def stepped(cls, model: TableModel, table: Table, steps: Array, share: Array | None = None) -> TableBoxes:
@@ -55,16 +57,10 @@ class TableBoxes:
         """The same rows with a part of the steps, one for each row. Shape (n,)."""
         return TableBoxes.stepped(self.model, self.rows, self.steps, share.numpy())
 
-    @property
-    def outputs(self) -> Tensor:
-        """Weights that pick each output. Shape (n, m, m)."""
-        m = self.model.polynomial.out_features
-        return torch.eye(m, dtype=torch.float64).expand(len(self.region), -1, -1)
-
     def held(self, found: Certificate) -> Certificate:
         """What predictions can be, which the model may hold to a range."""
         held = Certificate(*(self.model.held(t) for t in vars(found).values()))
-        if self.model.features.ramps_ is None:
+        if not isinstance(self.model.surface, Pieces):
             return held
         # A ramp follows its column; the region lets it move by itself, to points that no row has.
         lowest, highest = self.reached()
@@ -93,3 +89,14 @@ class TableBoxes:
     def outputs_at(self, numbers: Array) -> Tensor:
         """Predictions at other numbers of the rows, (s, n, columns). Shape (s, n, m)."""
         return torch.stack([self.model.outputs(replace(self.rows, numbers=each)) for each in numbers])
+
+
+def regions_of(
+    model: LadderPolynomial | Any, rows: Any, radius: Any, norm: Norm
+) -> tuple[LadderPolynomial, Region, TableBoxes | None]:
+    """The regions around rows of a single ladder, or of an estimator, whose boxes come with them."""
+    if not isinstance(model, LadderPolynomial):
+        boxes = TableBoxes.around(read_estimator(model), rows, radius, norm)
+        return boxes.model.polynomial, boxes.region, boxes
+    polynomial = single(model)
+    return polynomial, check_region(polynomial, rows, radius, norm), None

@@ -1,21 +1,24 @@
-"""A fitted estimator as this room reads it: boxes in the units of its columns as boxes of its polynomial, and back."""
+"""A fitted model by its columns: boxes in their units as boxes of its polynomial, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
 from torch import Tensor
 
+from polyladder.fitted.column import Column
+from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
+from polyladder.fitted.plan import Plan, plan_of
+from polyladder.fitted.values import main_steps, ramps_of, scaled
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
-from polyladder.robustness.surface import Pieces, Smooth, Surface
-from polyladder.tables.features import Features
+from polyladder.robustness.space import Gap
+from polyladder.robustness.surface import Pieces, SmoothSurface, Surface
 from polyladder.tables.table import Table
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -24,67 +27,56 @@ ROOM = 1e-12
 """By how much a scaled end is widened: scaling is monotone but for its rounding."""
 
 
-@runtime_checkable
-class FittedTable(Protocol):
-    """An estimator of a dense table with one polynomial behind it."""
-
-    polynomial_: LadderPolynomial
-    features_: Features
-    target_: Any
-
-    def read_table(self, X: Any) -> Table:
-        """Check rows and take them apart."""
-
-    def table_outputs(self, table: Table) -> Tensor:
-        """Outputs at rows that were read. Shape (n, m)."""
-
-
 @dataclass(frozen=True, eq=False)
 class TableModel:
-    """What is read of an estimator.
+    """A model whose predictions are one polynomial of its inputs, by the columns of its table.
 
     Attributes:
-        estimator: the estimator.
-        features: what stands in front of its polynomial.
-        polynomial: float64.
-        limits: the range that its predictions are held to, or None. Shapes (m,).
-        labels: its classes, or None.
+        model: the fitted model.
+        columns: its columns of numbers.
     """
 
-    estimator: Any
-    features: Features
-    polynomial: LadderPolynomial
-    limits: tuple[Tensor, Tensor] | None
-    labels: np.ndarray[Any, Any] | None
+    model: FittedModel
+    columns: tuple[Column, ...]
 
     @property
+    def polynomial(self) -> LadderPolynomial:
+        """The mean of its ladders."""
+        return self.model.polynomial
+
+    @property
+    def limits(self) -> tuple[Tensor, Tensor] | None:
+        """The range that its predictions are held to, or None. Shapes (m,)."""
+        return self.model.guard
+
+    @property
+    def labels(self) -> np.ndarray[Any, Any] | None:
+        """Its classes, or None."""
+        return None if self.model.labels is None else np.array(self.model.labels)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the table's columns."""
-        return tuple(self.features.names_in_)
+        return tuple(column.name for column in self.model.columns)
 
-    @property
+    @cached_property
     def numeric(self) -> dict[str, int]:
         """The columns of numbers that vary, and their places among all numeric columns."""
-        positions = [i for i in range(len(self.names)) if i not in self.features.categorical_]
-        return {self.names[positions[k]]: int(k) for k in self.features.varying_}
+        return {column.name: k for k, column in enumerate(self.columns) if column.main is not None}
+
+    @cached_property
+    def texts(self) -> dict[str, Column]:
+        """The columns of categories that are read."""
+        return {c.name: c for c in self.model.columns if c.kind == "category" and c.inputs}
 
     @property
     def groups(self) -> dict[str, list[int]]:
         """The inputs of each column of categories."""
-        if self.features.encoder_ is None:
-            return {}
-        at = len(self.features.kept_) + len(self.features.flagged_)
-        found = {}
-        for i, known in zip(self.features.encoded_, self.features.encoder_.categories_, strict=True):
-            found[self.names[i]] = list(range(at, at + len(known)))
-            at += len(known)
-        return found
+        return {name: list(column.inputs) for name, column in self.texts.items()}
 
     def categories(self, name: str) -> list[str | None]:
         """What a column of categories may hold."""
-        assert self.features.encoder_ is not None
-        place = [self.names[i] for i in self.features.encoded_].index(name)
-        return list(self.features.encoder_.categories_[place])
+        return list(self.texts[name].categories)
 
     @property
     def any_categories(self) -> dict[str, str | None]:
@@ -94,27 +86,74 @@ class TableModel:
     @cached_property
     def surface(self) -> Surface:
         """The polynomial as a function of its inputs without ramps."""
-        ramps = self.features.ramps_
-        return Smooth(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
+        ramps = ramps_of(self.model)
+        return SmoothSurface(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
+
+    @cached_property
+    def plain(self) -> Plan:
+        """How the inputs without ramps, which stand behind them, are worked out."""
+        own = {k for column in self.columns for k in (column.main, column.flag) if k is not None}
+        own |= {k for column in self.texts.values() for k in column.inputs}
+        return plan_of(self.model.columns, [self.model.steps[k] for k in sorted(own)])
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The places of the numeric columns that vary, in the order of the inputs that they are."""
+        return sorted(self.numeric.values(), key=lambda place: self.columns[place].main or 0)
+
+    @property
+    def integral(self) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+        """Which numeric columns held whole numbers in training; None in files of earlier versions."""
+        known = [column.whole for column in self.columns]
+        return None if any(whole is None for whole in known) else np.array(known, dtype=np.bool_)
+
+    @property
+    def training_range(self) -> tuple[Array, Array]:
+        """The least and greatest numbers of training. Shapes (numeric columns,)."""
+        return np.array([column.low for column in self.columns]), np.array([column.high for column in self.columns])
+
+    @property
+    def fills(self) -> Array | None:
+        """What missing numbers count as, or None where none may be missing. Shape (numeric columns,)."""
+        filled = [column.fill for column in self.columns]
+        return None if any(fill is None for fill in filled) else np.array(filled, dtype=np.float64)
+
+    @cached_property
+    def gaps(self) -> dict[int, Gap]:
+        """For each numeric column that training has seen missing, what its inputs are then."""
+        found = {}
+        for place, column in enumerate(self.columns):
+            if column.flag is not None:
+                assert column.fill is not None
+                varies = column.main is not None
+                filled = float(self.scaled(place, np.array([column.fill]))[0]) if varies else column.fill
+                found[place] = Gap(column.flag, self.order.index(place) if varies else None, filled)
+        return found
+
+    def read(self, rows: Any) -> Table:
+        """Check rows and take them apart."""
+        return self.model.read(rows)
+
+    def inputs(self, table: Table) -> Tensor:
+        """The inputs of rows, without ramps. Shape (n, d)."""
+        place = {position: k for k, position in enumerate(table.positions)}
+        z = self.plain(table.numbers[:, [place[i] for i in self.plain.numeric]], table.categories)
+        return torch.from_numpy(np.ascontiguousarray(z))
 
     def landmarks(self) -> Table:
-        """The training rows that the estimator keeps; none in files of earlier versions."""
-        kept = vars(self.estimator).get("landmarks_")
-        empty = self.table_of(np.empty((0, len(self.features.low_))), [])
-        return empty if kept is None else kept.table(empty)
+        """The training rows that the model keeps; none in files of earlier versions."""
+        empty = self.table_of(np.empty((0, len(self.columns))), [])
+        return empty if self.model.landmarks is None else self.model.landmarks.table(empty)
 
     def scaled(self, place: int, values: Array) -> Array:
         """Numbers of one column that varies, as the polynomial reads them. Shape (n,)."""
-        numbers = np.repeat(self.features.low_[None], len(values), 0)
-        numbers[:, place] = values
-        plain = self.features.plain_table(self.table_of(numbers, [self.any_categories] * len(values)))
-        return np.ascontiguousarray(plain[:, self.features.varying_.tolist().index(place)])
+        return scaled(self.model, self.columns[place], values)
 
     def reach(self, radius: float | Mapping[str, float]) -> Array:
         """How far each numeric column may move, in its own unit. Shape (numeric columns,)."""
-        steps = np.zeros(len(self.features.low_))
+        steps = np.zeros(len(self.columns))
         if not isinstance(radius, Mapping):
-            least, greatest = self.features.training_range()
+            least, greatest = self.training_range
             span, varying = greatest - least, list(self.numeric.values())
             steps[varying] = check_step("radius", radius) * span[varying]
             return steps
@@ -131,7 +170,7 @@ class TableModel:
 
     def region(self, lower: Table, upper: Table) -> Region:
         """The boxes between two tables, as the polynomial sees them."""
-        ends = [torch.from_numpy(self.features.transform_table(t)) for t in (lower, upper)]
+        ends = [torch.from_numpy(self.model.table_inputs(t)) for t in (lower, upper)]
         low, high = torch.minimum(*ends), torch.maximum(*ends)
         moving = high > low
         room = ROOM * (1 + torch.maximum(low.abs(), high.abs()))
@@ -146,14 +185,12 @@ class TableModel:
         """The numbers that scaled inputs stand for, between two tables. Shape (n, numeric columns)."""
         numbers = (lower.numbers + upper.numbers) / 2
         moving = upper.numbers > lower.numbers
-        count = len(self.features.varying_)
-        if count:
-            shaped = self.features.scaler_.inverse_transform(z[:, :count])
-            if self.features.shaper_ is not None:
-                shaped = self.features.shaper_.inverse_transform(shaped)
-            found = numbers.copy()
-            found[:, self.features.varying_] = np.where(np.isfinite(shaped), shaped, numbers[:, self.features.varying_])
-            numbers = np.where(moving, found, numbers)
+        for at, place in enumerate(self.order):
+            found = z[:, at]
+            for step in reversed(main_steps(self.model, self.columns[place])):
+                found = step.inverse(found)
+            usable = moving[:, place] & np.isfinite(found)
+            numbers[:, place] = np.where(usable, found, numbers[:, place])
         return np.asarray(np.clip(numbers, lower.numbers, upper.numbers))
 
     def chosen(self, z: Tensor, table: Table) -> dict[int, np.ndarray[Any, Any]]:
@@ -168,16 +205,18 @@ class TableModel:
 
     def table_of(self, numbers: Array, categories: Sequence[Mapping[str, str | None]]) -> Table:
         """Rows of numbers and categories, with what never varies at its place."""
-        positions = tuple(i for i in range(len(self.names)) if i not in self.features.categorical_)
+        kinds = [column.kind for column in self.model.columns]
+        positions = tuple(i for i, kind in enumerate(kinds) if kind == "number")
         columns = {
             i: np.array([row.get(self.names[i]) for row in categories], dtype=object)
-            for i in self.features.categorical_
+            for i, kind in enumerate(kinds)
+            if kind == "category"
         }
         return Table(numbers, columns, positions, self.names)
 
     def outputs(self, table: Table) -> Tensor:
-        """What the estimator predicts for rows of the table, of classes before the link. Shape (n, m)."""
-        return self.held(self.estimator.table_outputs(table))
+        """What is predicted for rows of the table, of classes before the link. Shape (n, m)."""
+        return self.held(self.model.table_outputs(table)[0])
 
     def held(self, values: Tensor) -> Tensor:
         """Values within the range of predictions."""
@@ -213,26 +252,15 @@ class TableModel:
         ]
 
 
-def read_estimator(estimator: Any) -> TableModel:
-    """Read a fitted estimator; of a grid search its best one."""
-    if isinstance(estimator, BaseEstimator):
-        estimator = vars(estimator).get("best_estimator_", estimator)
-    if not isinstance(estimator, FittedTable) or "posterior_" in vars(estimator):
+def read_estimator(model: AnyModel) -> TableModel:
+    """A fitted model by the columns of its table; refused where its predictions are not one polynomial."""
+    found = fitted_model(model)
+    if found.answer.by_member:
         raise TypeError(
-            f"p must be a LadderPolynomial or a fitted estimator with one polynomial; got {type(estimator).__name__}. "
-            "Use LPNNRegressor or LPNNClassifier."
+            "model must be a LadderPolynomial or a fitted estimator with one polynomial; "
+            f"got a {found.kind}. Use LPNNRegressor or LPNNClassifier."
         )
-    if not isinstance(estimator.features_, Features):
-        raise ValueError("The model must have been fitted to a dense table; got one of sparse rows.")
-    target, parameters = estimator.target_, vars(estimator)
-    numbers = target.loss == "squared"
-    return TableModel(
-        estimator,
-        estimator.features_,
-        estimator.polynomial_.to("cpu", torch.float64).map(Tensor.detach),
-        target.guard_range if numbers and parameters.get("guard") else None,
-        None if numbers else target.labels,
-    )
+    return TableModel(found, tuple(column for column in found.columns if column.kind == "number"))
 
 
 def number_or_none(value: float) -> float | None:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from polyladder.robustness.feasible import Rules
 from polyladder.robustness.region import Region, box
-from polyladder.robustness.space import Gap, Space
+from polyladder.robustness.space import Space
 from polyladder.robustness.table_model import ROOM, Array, TableModel
 from polyladder.tables.table import Table
 
@@ -46,26 +46,26 @@ class TableSearch:
 
     @classmethod
     def between(
-        cls, model: TableModel, bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, Any]
+        cls, model: TableModel, lower: Mapping[str, float], upper: Mapping[str, float], fixed: Mapping[str, Any]
     ) -> TableSearch:
-        """The rows whose columns lie in their training ranges, or between bounds, some of them fixed."""
-        low, high = ends(model, bounds, fixed)
+        """The rows whose columns lie in their training ranges, or between given ends, some of them fixed."""
+        low, high = ends(model, lower, upper, fixed)
         categories = {name: fixed[name] for name in model.groups if name in fixed}
         for name, value in categories.items():
             known = model.categories(name)
             if value not in known:
                 raise ValueError(f"fixed must give {name!r} one of {known[:8]}; got {value!r}.")
-        integral = model.features.integral_
+        integral = model.integral
         whole = np.zeros(len(low), dtype=bool) if integral is None else integral & (high > low)
         low, high = np.where(whole, np.ceil(low), low), np.where(whole, np.floor(high), high)
         for name, place in model.numeric.items():
             if low[place] > high[place]:
-                first, last = bounds[name]
+                first, last = lower.get(name, low[place]), upper.get(name, high[place])
                 raise ValueError(f"The bounds of {name!r} must hold a whole number; got {first:g} and {last:g}.")
-        given = {model.numeric[name] for name in (*bounds, *fixed) if name in model.numeric}
-        gaps = tuple(gap for place, gap in possible_gaps(model).items() if place not in given)
+        given = {model.numeric[name] for name in (*lower, *upper, *fixed) if name in model.numeric}
+        gaps = tuple(gap for place, gap in model.gaps.items() if place not in given)
         levels = {}
-        for i, place in enumerate(model.features.varying_.tolist()):
+        for i, place in enumerate(model.order):
             if whole[place] and high[place] - low[place] < LEVELS:
                 levels[i] = torch.from_numpy(model.scaled(place, np.arange(low[place], high[place] + 1)))
         free = [group for name, group in model.groups.items() if name not in categories]
@@ -90,19 +90,15 @@ class TableSearch:
         """Rows moved between the bounds: whole numbers whole, what is fixed as it is."""
         numbers = table.numbers.copy()
         allowed = np.zeros(len(self.low), dtype=bool)
-        allowed[[place for place, gap in possible_gaps(self.model).items() if gap in self.space.gaps]] = True
-        if self.model.features.imputer_ is not None:
-            numbers = np.where(np.isnan(numbers) & ~allowed, self.model.features.imputer_.statistics_, numbers)
+        allowed[[place for place, gap in self.model.gaps.items() if gap in self.space.gaps]] = True
+        if self.model.fills is not None:
+            numbers = np.where(np.isnan(numbers) & ~allowed, self.model.fills, numbers)
         numbers = np.where(self.whole, np.round(numbers), numbers)
         numbers = np.clip(numbers, self.low, self.high)
         categories = dict(table.categories)
         for name, value in self.fixed.items():
             categories[self.model.names.index(name)] = np.full(len(numbers), value, dtype=object)
         return replace(table, numbers=numbers, categories=categories)
-
-    def inputs(self, table: Table) -> Tensor:
-        """The inputs of rows, without ramps. Shape (n, d)."""
-        return torch.from_numpy(self.model.features.plain_table(table))
 
     def around(self, x: Tensor) -> Region:
         """The box for each of some points, (n, d), in which what is missing stays so."""
@@ -119,7 +115,7 @@ class TableSearch:
         base = like.take(np.zeros(len(x), dtype=np.intp))
         low, high = (replace(base, numbers=np.repeat(end[None], len(x), 0)) for end in (self.low, self.high))
         numbers = self.model.original(x.numpy(), low, high)
-        for place, gap in possible_gaps(self.model).items():
+        for place, gap in self.model.gaps.items():
             if gap in self.space.gaps:
                 numbers[x[:, gap.flag].numpy() > 0, place] = np.nan
         return self.held(replace(base, numbers=numbers, categories=self.model.chosen(x, base)))
@@ -128,7 +124,7 @@ class TableSearch:
 def plain_box(model: TableModel, low: Array, high: Array, fixed: Mapping[str, str | None], space: Space) -> Region:
     """The box of inputs without ramps, as far as rounding can tell; levels and switches are exact."""
     row = {**model.any_categories, **fixed}
-    both = [torch.from_numpy(model.features.plain_table(model.table_of(end[None], [row]))) for end in (low, high)]
+    both = [model.inputs(model.table_of(end[None], [row])) for end in (low, high)]
     lower, upper = torch.minimum(*both), torch.maximum(*both)
     room = torch.where(upper > lower, ROOM * (1 + torch.maximum(lower.abs(), upper.abs())), 0.0)
     lower, upper = lower - room, upper + room
@@ -137,36 +133,27 @@ def plain_box(model: TableModel, low: Array, high: Array, fixed: Mapping[str, st
     return box(lower, upper)
 
 
-def possible_gaps(model: TableModel) -> dict[int, Gap]:
-    """For each numeric column that training has seen missing, what its inputs are then."""
-    features = model.features
-    found = {}
-    order = features.varying_.tolist()
-    for k, place in enumerate(features.flagged_.tolist()):
-        column = order.index(place) if place in order else None
-        assert features.imputer_ is not None
-        fill = float(features.imputer_.statistics_[place])
-        scaled = fill if column is None else float(model.scaled(place, np.array([fill]))[0])
-        found[place] = Gap(len(order) + k, column, scaled)
-    return found
-
-
-def ends(model: TableModel, bounds: Mapping[str, tuple[float, float]], fixed: Mapping[str, Any]) -> tuple[Array, Array]:
+def ends(
+    model: TableModel, lower: Mapping[str, float], upper: Mapping[str, float], fixed: Mapping[str, Any]
+) -> tuple[Array, Array]:
     """The lowest and highest numbers of each numeric column: by default those that training saw."""
-    low, high = (end.copy() for end in model.features.training_range())
-    for name, pair in bounds.items():
-        place = model.place(name, "bounds")
-        first, last = (float(end) for end in pair)
-        if not (np.isfinite(first) and np.isfinite(last) and first <= last):
-            raise ValueError(
-                f"The bounds of {name!r} must be two finite numbers that rise; got {first:g} and {last:g}."
-            )
-        low[place], high[place] = first, last
+    low, high = (end.copy() for end in model.training_range)
+    for what, given, end in (("lower", lower, low), ("upper", upper, high)):
+        for name, value in given.items():
+            end[model.place(name, what)] = checked(what, name, value)
+    for name in {**lower, **upper}:
+        first, last = low[model.numeric[name]], high[model.numeric[name]]
+        if first > last:
+            raise ValueError(f"The lower end of {name!r} must not exceed the upper; got {first:g} and {last:g}.")
     for name, value in fixed.items():
-        if name in model.groups:
-            continue
-        place = model.place(name, "fixed")
-        if not isinstance(value, Real) or not np.isfinite(float(value)):
-            raise ValueError(f"fixed must give {name!r} a finite number; got {value!r}.")
-        low[place] = high[place] = float(value)
+        if name not in model.groups:
+            place = model.place(name, "fixed")
+            low[place] = high[place] = checked("fixed", name, value)
     return low, high
+
+
+def checked(what: str, name: str, value: Any) -> float:
+    """A finite number for a column."""
+    if not isinstance(value, Real) or not np.isfinite(float(value)):
+        raise ValueError(f"{what} must give {name!r} a finite number; got {value!r}.")
+    return float(value)

@@ -10,13 +10,15 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from polyladder.analysis.taylor import count, homogeneous_parts, joined, monomials, multiplicities
+from polyladder.analysis.coefficients import exponents_up_to
+from polyladder.analysis.monomials import count, exponents, homogeneous_parts, joined, monomials, multiplicities, terms
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, sum_of, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.robustness.ball import EPSILON, TINY, UP, Ball, sum_up
+from polyladder.polynomial.substitute import recenter
 from polyladder.robustness.quadratic import quadratic_upper
 from polyladder.robustness.region import Norm, Region, euclidean
 
-BUDGET = 2**22
+NUMBERS = 2**22
 """Numbers that writing out one region may take; beyond, a ladder is bounded layer by layer."""
 
 CHEBYSHEV = 6000
@@ -57,28 +59,14 @@ def write_out(polynomial: LadderPolynomial, region: Region, readout: Ball, offse
     """
     n, d, order = len(region), polynomial.in_features, polynomial.order
     center, radius = region.center, region.radius
-
-    def moved(weight: Tensor, intercept: Tensor) -> tuple[Tensor, Tensor]:
-        return weight * radius.unsqueeze(-2), center @ weight.mT + intercept
-
     if not polynomial.W:
         values = offset.mid + (readout.mid @ center.unsqueeze(-1)).squeeze(-1)
         coefficients = torch.cat([values.unsqueeze(-1), readout.mid * radius.unsqueeze(-2)], -1)
     else:
-        first = moved(polynomial.W[0], polynomial.b[0])
-        gates = [moved(V, c) for V, c in zip(polynomial.V, polynomial.c, strict=True)]
-        rest = [(W.expand(n, -1, -1), b.expand(n, -1)) for W, b in zip(polynomial.W[1:], polynomial.b[1:], strict=True)]
-        layers = [first, *rest]
+        p = recenter(polynomial.map(lambda t: t.expand(n, *t.shape)), center, radius)
         # The last layer as a readout: its own product is taken after the sum over its units, which is much smaller.
-        inner = LadderPolynomial(
-            W=tuple(W for W, _ in layers[:-1]),
-            b=tuple(b for _, b in layers[:-1]),
-            V=tuple(V for V, _ in gates[:-1]),
-            c=tuple(c for _, c in gates[:-1]),
-            readout=layers[-1][0],
-            offset=layers[-1][1],
-        )
-        coefficients = last_product(homogeneous_parts(inner, order)[-1], *gates[-1], readout.mid)
+        inner = LadderPolynomial(p.W[:-1], p.b[:-1], p.V[:-1], p.c[:-1], readout=p.W[-1], offset=p.b[-1])
+        coefficients = last_product(homogeneous_parts(inner, order)[-1], p.V[-1], p.c[-1], readout.mid)
         coefficients[..., 0] += offset.mid
     roundings = 2 * (order + 1) * (max((d, *polynomial.hidden, polynomial.out_features)) + order + 12)
     largest = polynomial.map(torch.abs).hidden_states(center.abs() + radius)[-1].unsqueeze(-2)
@@ -91,7 +79,7 @@ def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor)
     """Coefficients of readout @ ((V t + c) * u) from those of u, degree by degree.
 
     Args:
-        parts: of u. Shapes (n, k, N_j).
+        parts: of u. Shapes (n, N_j, k).
         V: shape (n, k, d).
         c: shape (n, k).
         readout: shape (n, o, k).
@@ -102,10 +90,9 @@ def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor)
     n, o, _ = readout.shape
     d = V.shape[-1]
     gated = readout * c.unsqueeze(-2)
-    found = [gated @ part.expand(n, -1, -1) for part in parts]
+    found = [gated @ part.mT for part in parts]
     for j, part in enumerate(parts):
-        units = readout.unsqueeze(-2) * part.expand(n, -1, -1).mT.unsqueeze(1)
-        products = (units @ V.unsqueeze(1)).flatten(-2)
+        products = ((readout.unsqueeze(-2) * part.unsqueeze(-3)) @ V.unsqueeze(1)).flatten(-2)
         raised = products.new_zeros(n, o, count(d, j + 1)).index_add(-1, joined(d, j, 1).flatten(), products)
         if j + 1 < len(found):
             found[j + 1] = found[j + 1] + raised
@@ -135,7 +122,6 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
     if economized:
         coefficients, error = in_chebyshev(coefficients, error, d, order)
     parts = torch.split(coefficients, sizes, -1)
-    linear = Ball(parts[1], torch.zeros_like(parts[1]))
     C = square(parts[2], d) if order > 1 else coefficients.new_zeros(len(coefficients), d, d)
     constant = parts[0]
     if economized:
@@ -143,16 +129,15 @@ def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm:
         diagonal = C.diagonal(dim1=-2, dim2=-1)
         constant = torch.cat([constant, -diagonal], -1)
         C = C + torch.diag_embed(diagonal)
-    quadratic, points = quadratic_upper(linear, Ball(C, torch.zeros_like(C)), norm)
+    quadratic, points = quadratic_upper(exact(parts[1]), exact(C), norm)
     rest = coefficients.new_zeros(len(coefficients))
     score = C.abs().sum(-1) * (1 - 0.9 * points.square())
     for j in range(3, order + 1):
         size = parts[j].abs()
         bound = sum_up(size) if norm == "inf" else euclidean(size / multiplicities(d, j).sqrt()) * UP
         rest = (rest + bound) * UP
-        score = score + size @ powers(d, j)
-    total = torch.cat([constant, torch.stack([quadratic, rest, error], -1)], -1)
-    return total.sum(-1) + (total.shape[-1] + 8) * EPSILON * total.abs().sum(-1), points, score
+        score = score + size @ exponents(d, j).double()
+    return sum_of([*constant.unbind(-1), quadratic, rest, error]), points, score
 
 
 def in_chebyshev(coefficients: Tensor, error: Tensor, d: int, order: int) -> tuple[Tensor, Tensor]:
@@ -172,10 +157,10 @@ def in_chebyshev(coefficients: Tensor, error: Tensor, d: int, order: int) -> tup
 @lru_cache(maxsize=64)
 def chebyshev(d: int, order: int) -> Tensor:
     """The sparse matrix from coefficients of powers to those of products of Chebyshev polynomials. Shape (N, N)."""
-    exponents = torch.cat([powers(d, j) for j in range(order + 1)]).long().tolist()
-    place = {tuple(key): i for i, key in enumerate(exponents)}
+    keys = exponents_up_to(d, order).tolist()
+    place = {tuple(key): i for i, key in enumerate(keys)}
     rows, columns, values = [], [], []
-    for i, key in enumerate(exponents):
+    for i, key in enumerate(keys):
         used = [v for v, k in enumerate(key) if k]
         for steps in itertools.product(*(range(key[v] // 2 + 1) for v in used)):
             lower, factor = list(key), 1.0
@@ -198,15 +183,6 @@ def square(part: Tensor, d: int) -> Tensor:
     return C + C.mT
 
 
-@lru_cache(maxsize=256)
-def powers(d: int, degree: int) -> Tensor:
-    """The power of each input in each monomial of one degree. Shape (N_j, d), float64."""
-    found = torch.zeros(count(d, degree), d, dtype=torch.float64)
-    for position in monomials(d, degree).unbind(-1):
-        found[torch.arange(len(found)), position] += 1
-    return found
-
-
 @lru_cache(maxsize=1024)
 def halving(d: int, order: int, variable: int, sign: int) -> Tensor:
     """The sparse matrix that takes coefficients to those over the half of the box where t_variable has this sign.
@@ -214,8 +190,7 @@ def halving(d: int, order: int, variable: int, sign: int) -> Tensor:
     It replaces t by (t + sign) / 2: a power k becomes powers j <= k with factors binom(k, j) sign^(k - j) / 2^k, whose
     sizes add up to 1. Shape (N, N).
     """
-    exponents = torch.cat([powers(d, j) for j in range(order + 1)]).long()
-    place = {key: i for i, key in enumerate(map(tuple, exponents.tolist()))}
+    place = {tuple(key): i for i, key in enumerate(exponents_up_to(d, order).tolist())}
     rows, columns, values = [], [], []
     for key, i in place.items():
         k = key[variable]
@@ -251,8 +226,3 @@ def halves(coefficients: Tensor, error: Tensor, variable: Tensor, d: int, order:
         for side, sign in enumerate((-1, 1)):
             found[side, at] = torch.sparse.mm(halving(d, order, i, sign), columns).mT
     return found, (error + (order + 4) * EPSILON * coefficients.abs().sum(-1)) * UP + TINY
-
-
-def terms(d: int, order: int) -> int:
-    """How many monomials there are up to this order."""
-    return sum(count(d, j) for j in range(order + 1))

@@ -14,6 +14,7 @@ import numpy as np
 from polyladder.convert.encrypted.normalized import NormalLadder, NormalModel, Sum
 from polyladder.convert.encrypted.parameters import MARGIN, Parameters
 from polyladder.convert.exported.ranges import Array
+from polyladder.polynomial.ball import product_error, sum_error
 
 DEVIATION = 3.2
 """Standard deviation of the errors that encryption adds."""
@@ -52,13 +53,14 @@ def summed(part: Sum, error: Array, noise: Noise) -> Array:
     """Error of matrix x + vector after its rescaling: of x, of rounded weights, of the rescaling. Shape (k,)."""
     # Primes differ from 2^bits by less than 1 in 1000, and so do the scales that weights are rounded to.
     rounding = 1.01 / noise.scale
-    inherited = np.abs(part.matrix) @ error + (part.matrix.shape[1] * rounding) * (1 + error.max(initial=0.0))
+    off = np.full_like(part.matrix, rounding)
+    inherited = sum_error(np.abs(part.matrix) + off, off, np.ones_like(error), error)
     return np.asarray(inherited + rounding + 1.01 * noise.rescaled / noise.scale)
 
 
 def multiplied(a: Array, b: Array) -> Array:
     """Error of a product of numbers that do not exceed 1."""
-    return a + b + a * b
+    return product_error(np.ones_like(a), a, np.ones_like(b), b)
 
 
 def ladder_error(ladder: NormalLadder, fresh: Array, noise: Noise) -> Array:
@@ -75,7 +77,7 @@ def ladder_error(ladder: NormalLadder, fresh: Array, noise: Noise) -> Array:
             continue
         size = np.abs(last.matrix).sum(1) + np.abs(last.vector)
         u, g = summed(last, error, noise), summed(gate, fresh, noise)
-        found.append(float((u + size * g + u * g).sum()))
+        found.append(float(product_error(size, u, np.ones_like(g), g).sum()))
     return np.array(found)
 
 

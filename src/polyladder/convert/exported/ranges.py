@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.plan import Feature
+from polyladder.polynomial.ball import Ball, affine, between, ladder_intervals
 from polyladder.polynomial.ladder import LadderPolynomial
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-
-OUTWARD = 1e-12
-"""By how much, relatively, an interval is widened after each rung, for the rounding of the arithmetic itself."""
-
-TINY = 1e-300
-"""By how much it is widened at least: what underflows is far less, and later weights multiply it like the rest."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,16 @@ class Interval:
     def size(self) -> Array:
         """The largest absolute value of each entry."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def ball(self) -> Ball:
+        """The same as one row of numbers with a proven error. Shape (1, k)."""
+        return between(*(torch.as_tensor(end, dtype=torch.float64).unsqueeze(0) for end in (self.low, self.high)))
+
+    @classmethod
+    def of(cls, ball: Ball) -> Interval:
+        """From numbers with a proven error. Shape (1, k)."""
+        return cls(ball.lower[0].numpy(), ball.upper[0].numpy())
 
 
 @dataclass(frozen=True)
@@ -59,35 +65,18 @@ def input_box(model: FittedModel) -> Interval:
                 f"Column {model.columns[feature.column].name!r} must be held to a range, so that ranges can be proven; "
                 "it is not. Fit with clip=True, or give ranges."
             )
-    return widened(Interval(*(np.array(side, dtype=np.float64) for side in zip(*ranges, strict=True))))
-
-
-def widened(interval: Interval) -> Interval:
-    """A little wider, for rounding."""
-    margin = OUTWARD * interval.size + TINY
-    return Interval(interval.low - margin, interval.high + margin)
+    sides = (np.array(side, dtype=np.float64) for side in zip(*ranges, strict=True))
+    return Interval.of(Interval(*sides).ball)
 
 
 def affine_range(matrix: Array, vector: Array, x: Interval) -> Interval:
     """The range of matrix x + vector."""
-    up, down = np.maximum(matrix, 0.0), np.minimum(matrix, 0.0)
-    size = np.abs(matrix) @ x.size + np.abs(vector)
-    low, high = up @ x.low + down @ x.high + vector, up @ x.high + down @ x.low + vector
-    return Interval(low - OUTWARD * size - TINY, high + OUTWARD * size + TINY)
-
-
-def product_range(a: Interval, b: Interval) -> Interval:
-    """The range of a product, entry by entry."""
-    corners = np.stack([a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high])
-    return widened(Interval(corners.min(0), corners.max(0)))
+    return Interval.of(affine(x.ball, torch.as_tensor(matrix), torch.as_tensor(vector)))
 
 
 def ladder_ranges(polynomial: LadderPolynomial, box: Interval) -> tuple[list[RungRange], Interval]:
     """Ranges of every rung of a single ladder, and of its outputs, while the inputs stay in the box."""
-    h, found = box, []
-    for W, b, V, c in polynomial.layers():
-        inner = affine_range(W.numpy(), b.numpy(), h)
-        gate = affine_range(V.numpy(), c.numpy(), box)
-        h = product_range(inner, gate)
-        found.append(RungRange(inner, gate, h))
-    return found, affine_range(polynomial.readout.numpy(), polynomial.offset.numpy(), h)
+    rungs = ladder_intervals(polynomial, box.ball)
+    top = rungs[-1].product if rungs else box.ball
+    output = affine(top, polynomial.readout, polynomial.offset)
+    return [RungRange(*map(Interval.of, rung)) for rung in rungs], Interval.of(output)

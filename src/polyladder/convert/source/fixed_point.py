@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyladder.convert.exported.ranges import Array, Interval
+from polyladder.polynomial.ball import product_error, sum_error
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def integers(values: Iterable[float], point: int) -> list[int]:
 
 def error_of_product(a: Fixed, b: Fixed) -> Array:
     """The error of a product before it is rounded."""
-    return a.size * b.error + b.size * a.error + a.error * b.error
+    return product_error(a.size, a.error, b.size, b.error)
 
 
 def affine(
@@ -109,7 +110,7 @@ def affine_error(matrix: Array, vector: Array, rows: list[list[int]], start: lis
     """The error of matrix x + vector before it is rounded: of x, of the weights and of the constants."""
     stored = np.array([[math.ldexp(w, -weight) for w in row] for row in rows])
     constants = np.array([math.ldexp(s, -weight - x.point) for s in start])
-    error = np.abs(stored) @ x.error + np.abs(stored - matrix) @ x.size + np.abs(constants - vector)
+    error = sum_error(np.abs(stored), np.abs(stored - matrix), x.size, x.error) + np.abs(constants - vector)
     return np.asarray(error * (1 + 1e-9) + 1e-300)
 
 

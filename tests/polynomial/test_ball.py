@@ -3,7 +3,23 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyladder.robustness.ball import Ball, affine, between, exact, linear, matmul, plus, product, sum_up, total
+from polyladder.polynomial.ball import (
+    Ball,
+    affine,
+    between,
+    exact,
+    interval_product,
+    ladder_intervals,
+    linear,
+    matmul,
+    plus,
+    product,
+    product_error,
+    sum_error,
+    sum_up,
+    total,
+)
+from tests.ladders import random_ladder
 from tests.oracles.long_arithmetic import PRECISION
 
 
@@ -52,6 +68,7 @@ def test_errors_are_carried_along(seed: int) -> None:
         rows = [moved[i : i + 8] for i in (0, 8, 16)]
         assert holds(linear(Ball(x, e), A), [mpmath.fdot(row, long(w)) for row in rows for w in A])
         assert holds(product(Ball(x, e), Ball(x, e)), [v * v for v in moved])
+        assert holds(interval_product(Ball(x, e), Ball(x, e)), [v * v for v in moved])
         ball = Ball(x, e)
         uppers, lowers, sizes = (t.flatten().tolist() for t in (ball.upper, ball.lower, ball.size))
         assert all(lo <= v <= hi and abs(v) <= s for lo, v, hi, s in zip(lowers, moved, uppers, sizes, strict=True))
@@ -62,3 +79,31 @@ def test_between_holds_both_ends() -> None:
     ball = between(low, low + 0.3)
     assert (ball.lower <= low).all()
     assert (ball.upper >= low + 0.3).all()
+
+
+def test_corners_are_never_wider_and_exact_where_factors_keep_their_signs() -> None:
+    x, y = between(*numbers(0, 2, 400).sort(0).values), between(*numbers(1, 2, 400).sort(0).values)
+    wide, narrow = product(x, y), interval_product(x, y)
+    assert (narrow.rad <= wide.rad * (1 + 1e-12)).all()
+    unit = between(torch.zeros(1, dtype=torch.float64), torch.ones(1, dtype=torch.float64))
+    assert interval_product(unit, unit).lower.item() >= -1e-14
+    assert product(unit, unit).lower.item() < -0.4
+
+
+def test_errors_of_sums_and_products_are_reached_and_not_exceeded() -> None:
+    x, y, e, f = (numbers(seed, 50).abs() for seed in range(4))
+    torch.testing.assert_close(product_error(x, e, y, f), (x + e) * (y + f) - x * y, rtol=1e-6, atol=1e-9)
+    W, D = numbers(5, 3, 50).abs(), numbers(6, 3, 50).abs()
+    # Stored weights W + D at x + e against W at x.
+    torch.testing.assert_close(sum_error(W + D, D, x, e), (W + D) @ (x + e) - W @ x, rtol=1e-6, atol=1e-9)
+
+
+def test_no_state_leaves_its_interval() -> None:
+    p, x = random_ladder(3, (4, 5), 1), numbers(0, 6, 3).clamp(-2, 2)
+    radius = torch.full_like(x, 0.3)
+    rungs = ladder_intervals(p, Ball(x, radius))
+    g = torch.Generator().manual_seed(0)
+    for _ in range(50):
+        states = p.hidden_states(x + radius * (2 * torch.rand(x.shape, generator=g, dtype=torch.float64) - 1))
+        for rung, h in zip(rungs, states[1:], strict=True):
+            assert ((rung.product.lower <= h) & (h <= rung.product.upper)).all()

@@ -1,11 +1,21 @@
-"""Numbers with a proven error: float64 arithmetic in which every result carries a bound on what rounding did to it."""
+"""Numbers with a proven error: float64 arithmetic in which every result carries a bound on what rounding did to it.
+
+How an error travels through a sum or a product is the same whatever made it: rounding of float64, of integers with a
+fixed point, or the noise of encryption. `sum_error` and `product_error` say it, for tensors and for arrays.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from polyladder.polynomial.ladder import LadderPolynomial
+
+Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, np.dtype[np.float64]])
 
 EPSILON = torch.finfo(torch.float64).eps
 """Twice the largest relative error of one operation."""
@@ -38,6 +48,42 @@ class Ball(NamedTuple):
         """No smaller than the absolute value of any number of the ball."""
         return (self.mid.abs() + self.rad) * UP
 
+    def map(self, change: Callable[[Tensor], Tensor]) -> Ball:
+        """The ball with both tensors reshaped in the same way."""
+        return Ball(change(self.mid), change(self.rad))
+
+    def at(self, where: slice | Tensor | tuple[Tensor, ...]) -> Ball:
+        """Some of the numbers."""
+        return Ball(self.mid[where], self.rad[where])
+
+    @property
+    def row(self) -> Ball:
+        """With a dimension before the last one: (..., k) to (..., 1, k)."""
+        return self.map(lambda t: t.unsqueeze(-2))
+
+    @property
+    def column(self) -> Ball:
+        """With a dimension behind the last one: (..., k) to (..., k, 1)."""
+        return self.map(lambda t: t.unsqueeze(-1))
+
+
+class RungBalls(NamedTuple):
+    """What W h + b, the gate V x + c and their product can be in one layer. Shapes (n, k)."""
+
+    inner: Ball
+    gate: Ball
+    product: Ball
+
+
+def product_error(x: Numbers, x_error: Numbers, y: Numbers, y_error: Numbers) -> Numbers:
+    """How far x y is off at most, from the sizes of two factors and their errors, entry by entry."""
+    return x * y_error + x_error * (y + y_error)
+
+
+def sum_error(weights: Numbers, weights_error: Numbers, x: Numbers, x_error: Numbers) -> Numbers:
+    """How far W x is off at most, from the sizes of stored weights and of x, and their errors: (o, k), (k,) to (o,)."""
+    return weights @ x_error + weights_error @ x
+
 
 def outward(total: Tensor, sizes: Tensor) -> Tensor:
     """A rounded sum of two numbers, moved up past its rounding error; ``sizes`` is the sum of their sizes."""
@@ -47,11 +93,6 @@ def outward(total: Tensor, sizes: Tensor) -> Tensor:
 def exact(t: Tensor) -> Ball:
     """Numbers without error."""
     return Ball(t, torch.zeros_like(t))
-
-
-def around(center: Tensor, radius: Tensor) -> Ball:
-    """The box of this center and radius, as one number for each side."""
-    return Ball(center, radius.expand_as(center))
 
 
 def between(lower: Tensor, upper: Tensor) -> Ball:
@@ -70,8 +111,25 @@ def plus(x: Ball, y: Ball) -> Ball:
 def product(x: Ball, y: Ball) -> Ball:
     """The product, entry by entry."""
     mid = x.mid * y.mid
-    rad = x.mid.abs() * y.rad + x.rad * (y.mid.abs() + y.rad) + EPSILON * mid.abs()
+    rad = product_error(x.mid.abs(), x.rad, y.mid.abs(), y.rad) + EPSILON * mid.abs()
     return Ball(mid, rad * UP + TINY)
+
+
+def interval_product(x: Ball, y: Ball) -> Ball:
+    """The product, entry by entry, from its corners: narrower than `product` where a factor keeps its sign."""
+    corners = torch.stack([a * b for a in (x.lower, x.upper) for b in (y.lower, y.upper)])
+    found = between(corners.amin(0), corners.amax(0))
+    return Ball(found.mid, (found.rad + EPSILON * corners.abs().amax(0)) * UP + TINY)
+
+
+def ladder_intervals(polynomial: LadderPolynomial, x: Ball) -> list[RungBalls]:
+    """What every rung of a single ladder in float64 can be while each input is in its ball. Shape (n, d)."""
+    h, found = x, []
+    for W, b, V, c in polynomial.layers():
+        inner, gate = affine(h, W, b), affine(x, V, c)
+        h = interval_product(inner, gate)
+        found.append(RungBalls(inner, gate, h))
+    return found
 
 
 def matmul(x: Ball, y: Ball) -> Ball:
@@ -105,6 +163,12 @@ def total(x: Ball, dim: int = -1) -> Ball:
     unit = (x.mid.shape[dim] + 4) * EPSILON
     rad = (x.rad + unit * x.mid.abs()).sum(dim)
     return Ball(x.mid.sum(dim), rad * (1 + 2 * unit) + TINY * x.mid.shape[dim])
+
+
+def sum_of(parts: list[Tensor]) -> Tensor:
+    """An upper bound on the exact sum of several numbers of any sign."""
+    together = torch.stack(parts)
+    return together.sum(0) + (len(parts) + 8) * EPSILON * together.abs().sum(0) + TINY
 
 
 def sum_up(parts: Tensor, dim: int = -1) -> Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polyladder import LPNNRegressor, PolynomialKernelRegressor, load, optimize_table
+from polyladder import LPNNRegressor, PolynomialKernelRegressor, load, maximize, minimize
 from polyladder.tables.features import Features
 from tests.ladders import random_ladder
 from tests.robustness.tables import classifier, mixed_table, regressor, steep, steep_table
@@ -15,15 +15,16 @@ from tests.robustness.tables import classifier, mixed_table, regressor, steep, s
 LOOSE = 1e9
 """A gap that the first bound closes: the search is made in full, the proof ends at once."""
 
+SEARCH = {True: maximize, False: minimize}
+
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 
 
 @pytest.mark.parametrize("features", ["standard", "quantile"])
-@pytest.mark.parametrize("maximize", [True, False])
-def test_no_row_of_a_large_sample_is_beyond_the_bound(features: str, maximize: bool) -> None:
+@pytest.mark.parametrize("highest", [True, False])
+def test_no_row_of_a_large_sample_is_beyond_the_bound(features: str, highest: bool) -> None:
     model, (X, _) = regressor(features, guard=False), mixed_table()
-    bounds = {"a": (-1.0, 1.0)}
-    found = optimize_table(model, bounds, maximize=maximize)
+    found = SEARCH[highest](model, {"a": -1.0}, {"a": 1.0})
     rng = np.random.default_rng(0)
     tried = pl.DataFrame(
         {
@@ -34,7 +35,7 @@ def test_no_row_of_a_large_sample_is_beyond_the_bound(features: str, maximize: b
             "k": rng.choice(["x", "y", "z"], 4000),
         }
     )
-    sign = 1 if maximize else -1
+    sign = 1 if highest else -1
     best = (sign * model.predict(tried)).max()
     assert sign * found.bound >= sign * found.value >= best - 0.02 * abs(best)
     assert sign * found.bound >= best
@@ -44,17 +45,17 @@ def test_no_row_of_a_large_sample_is_beyond_the_bound(features: str, maximize: b
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("maximize", [True, False])
+@pytest.mark.parametrize("highest", [True, False])
 @pytest.mark.parametrize("guard", [True, False])
-def test_no_training_row_is_better_and_the_row_could_be_one(maximize: bool, guard: bool) -> None:
+def test_no_training_row_is_better_and_the_row_could_be_one(highest: bool, guard: bool) -> None:
     model, (X, _) = steep(guard=guard), steep_table()
-    found = optimize_table(model, maximize=maximize, tolerance=LOOSE)
-    sign, predicted = 1 if maximize else -1, model.predict(X)
+    found = SEARCH[highest](model, tolerance=LOOSE)
+    sign, predicted = 1 if highest else -1, model.predict(X)
     assert sign * found.value >= (sign * predicted).max() - 1e-9
     assert sign * found.bound >= sign * found.value
-    closer = optimize_table(model, maximize=maximize, seconds=0.2)
+    closer = SEARCH[highest](model, max_seconds=0.2)
     assert sign * found.bound >= sign * closer.bound >= sign * closer.value
-    limits = model.target_.guard_range[int(maximize)]
+    limits = model.target_.guard_range[int(highest)]
     assert found.held == (guard and found.value == float(limits))
     row = found.row
     assert X["radius"].min() <= row["radius"] <= X["radius"].max()
@@ -83,10 +84,10 @@ def test_the_best_of_all_rows_of_a_grid_is_found_between_bounds() -> None:
     ages = np.linspace(X["age"].min(), X["age"].max(), 120)
     every = itertools.product(np.geomspace(low, high, 60), range(2, 9), ages[::6], ["a", "b", "c", "d"], ["here"])
     grid = pl.DataFrame(list(every), schema=X.columns, orient="row")
-    for maximize in (True, False):
-        bounds = {"radius": (low, high), "rooms": (1.5, 8.7), "age": (ages[0], ages[-1])}
-        found = optimize_table(model, bounds, maximize=maximize, tolerance=LOOSE)
-        sign = 1 if maximize else -1
+    for highest in (True, False):
+        lower, upper = {"radius": low, "rooms": 1.5, "age": ages[0]}, {"radius": high, "rooms": 8.7, "age": ages[-1]}
+        found = SEARCH[highest](model, lower, upper, tolerance=LOOSE)
+        sign = 1 if highest else -1
         best = (sign * model.predict(grid)).max()
         assert sign * found.value >= best - 1e-9
         assert sign * found.bound >= sign * found.value
@@ -98,12 +99,12 @@ def test_the_best_of_all_rows_of_a_grid_is_found_between_bounds() -> None:
 def test_a_row_with_a_missing_cell_may_be_the_best() -> None:
     model, (X, _) = steep(), steep_table()
     calm = {"kind": "a", "rooms": 3, "radius": 1000.0}
-    found = optimize_table(model, fixed=calm, maximize=True, tolerance=LOOSE)
+    found = maximize(model, fixed=calm, tolerance=LOOSE)
     ages = X.select("age").unique()
     every = ages.with_columns(radius=pl.lit(1000.0), rooms=pl.lit(3), kind=pl.lit("a"), land=pl.lit("here"))
     assert found.value >= model.predict(every.select(X.columns)).max() - 1e-9
     assert found.bound >= found.value
-    given = optimize_table(model, {"age": (0.0, 90.0)}, calm, maximize=True, tolerance=LOOSE)
+    given = maximize(model, {"age": 0.0}, {"age": 90.0}, fixed=calm, tolerance=LOOSE)
     assert given.row["age"] is not None
 
 
@@ -111,10 +112,10 @@ def test_columns_keep_to_their_training_range_and_not_to_that_of_clipping() -> N
     model, (X, _) = copy(regressor()), mixed_table()
     model.features_ = Features(margin=0.5).fit(X)
     assert model.features_.low_[0] < X["a"].min() - 1
-    found = optimize_table(model, maximize=True, tolerance=LOOSE)
+    found = maximize(model, tolerance=LOOSE)
     for name in ("a", "b", "c"):
         assert X[name].min() <= found.row[name] <= X[name].max()
-    wide = optimize_table(model, {"a": (-100.0, 100.0)}, maximize=True, tolerance=LOOSE)
+    wide = maximize(model, {"a": -100.0}, {"a": 100.0}, tolerance=LOOSE)
     assert wide.value >= found.value
 
 
@@ -125,7 +126,7 @@ def test_a_selected_model_of_a_line_has_its_optimum_at_the_ends_of_the_training_
     y = 0.2 * X["cement"].to_numpy() - 0.3 * X["water"].to_numpy()
     model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
     assert model.features_.high_[0] > X["cement"].max()
-    found = optimize_table(model, maximize=True, tolerance=LOOSE)
+    found = maximize(model, tolerance=LOOSE)
     assert found.row == {"cement": X["cement"].max(), "water": pytest.approx(X["water"].min())}
     assert found.value == pytest.approx(0.2 * X["cement"].max() - 0.3 * X["water"].min(), rel=1e-3)
 
@@ -137,7 +138,7 @@ def test_the_time_is_kept_to_by_models_that_take_long() -> None:
     model.polynomial_ = model.target_.in_units(model.members_[0])
     for seconds in (0.0, 0.5):
         began = time.monotonic()
-        found = optimize_table(model, maximize=True, seconds=seconds)
+        found = maximize(model, max_seconds=seconds)
         assert time.monotonic() - began < seconds + 2
         assert found.value <= found.bound
 
@@ -145,7 +146,7 @@ def test_the_time_is_kept_to_by_models_that_take_long() -> None:
 def test_files_of_an_earlier_version_are_searched_from_random_rows() -> None:
     model = load(FIXTURES / "lpnn_regressor_0_1.ladder")
     with pytest.warns(UserWarning, match="keeps no training rows, .*; it does not tell which columns"):
-        found = optimize_table(model, maximize=True, seconds=0.5)
+        found = maximize(model, max_seconds=0.5)
     assert found.value <= found.bound
     low, high = model.features_.training_range()
     numbers = [value for value in found.row.values() if not isinstance(value, str)]
@@ -156,7 +157,7 @@ def test_files_of_an_earlier_version_are_searched_from_random_rows() -> None:
 def test_other_estimators_start_from_their_rows_too() -> None:
     X, y = mixed_table()
     model = PolynomialKernelRegressor(max_iter=2, random_state=0).fit(X, y)
-    found = optimize_table(model, maximize=True, tolerance=LOOSE)
+    found = maximize(model, tolerance=LOOSE)
     assert found.value >= model.predict(X).max() - 1e-9
 
 
@@ -164,40 +165,60 @@ def test_a_column_of_many_whole_numbers_is_rounded_at_the_end() -> None:
     X, y = mixed_table()
     far = X.with_columns(b=X["b"] * 1_000_003)
     model = copy(regressor()).fit(far, y)
-    found = optimize_table(model, {"a": (0.0, 1.0)}, maximize=True, tolerance=LOOSE)
+    found = maximize(model, {"a": 0.0}, {"a": 1.0}, tolerance=LOOSE)
     assert float(found.row["b"]).is_integer()
     assert found.value <= found.bound
 
 
 def test_what_is_fixed_stays() -> None:
-    found = optimize_table(regressor(), fixed={"k": "z", "b": 2.0}, maximize=True)
+    found = maximize(regressor(), fixed={"k": "z", "b": 2.0})
     assert found.row["k"] == "z"
     assert found.row["b"] == 2.0
-    free = optimize_table(regressor(), maximize=True)
+    free = maximize(regressor())
     assert free.bound >= found.value
 
 
 def test_of_classes_it_is_the_score() -> None:
     model = classifier(2)
-    found = optimize_table(model, maximize=True)
+    found = maximize(model)
     assert model.decision_function(pl.DataFrame([found.row])) == pytest.approx(found.value)
     assert found.meaning == "log-odds of 'low'"
-    assert optimize_table(classifier(3), output=2, seconds=0.0).meaning == "score of 'middle'"
-    assert optimize_table(regressor(), seconds=0.0).meaning == "prediction"
+    assert minimize(classifier(3), output=2, max_seconds=0.0).meaning == "score of 'middle'"
+    assert minimize(regressor(), max_seconds=0.0).meaning == "prediction"
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"bounds": {"a": (1.0, -1.0)}}, "The bounds of 'a' must be two finite numbers that rise; got 1 and -1"),
-        ({"bounds": {"k": (0, 1)}}, "bounds must name columns of numbers that vary"),
+        ({"lower": {"a": 1.0}, "upper": {"a": -1.0}}, "The lower end of 'a' must not exceed the upper; got 1 and -1"),
+        ({"lower": {"a": 1e9}}, "The lower end of 'a' must not exceed the upper; got 1e[+]09 and "),
+        ({"upper": {"a": np.inf}}, "upper must give 'a' a finite number; got inf"),
+        ({"upper": {"k": 1}}, "upper must name columns of numbers that vary"),
         ({"fixed": {"k": "q"}}, "fixed must give 'k' one of"),
         ({"output": 1}, "output must be from 0 to 0; got 1"),
         ({"fixed": {"b": "many"}}, "fixed must give 'b' a finite number; got 'many'"),
-        ({"bounds": {"b": (2.2, 2.8)}}, "The bounds of 'b' must hold a whole number; got 2.2 and 2.8"),
-        ({"seconds": -1.0}, "seconds must be a number that is not negative; got -1.0"),
+        ({"lower": {"b": 2.2}, "upper": {"b": 2.8}}, "The bounds of 'b' must hold a whole number; got 2.2 and 2.8"),
+        ({"max_seconds": -1.0}, "max_seconds must be a number of seconds that is not negative, or None; got -1.0"),
     ],
 )
 def test_what_is_refused(change: dict, said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        optimize_table(regressor(), **change)
+        minimize(regressor(), **change)
+
+
+def test_ends_of_an_estimator_are_given_by_column_and_those_of_a_ladder_are_not() -> None:
+    with pytest.raises(TypeError, match="lower must be a mapping from columns to numbers for an estimator; got 0"):
+        minimize(regressor(), 0.0, 1.0)
+    for given in (None, {"a": 1.0}):
+        with pytest.raises(TypeError, match="upper must be a number or a tensor for a ladder; got"):
+            minimize(random_ladder(2), 0.0, given)
+    with pytest.raises(ValueError, match="fixed names columns of an estimator"):
+        minimize(random_ladder(2), 0.0, 1.0, fixed={"a": 1.0})
+
+
+def test_one_end_alone_keeps_the_other_of_the_training_range() -> None:
+    X, _ = mixed_table()
+    found = maximize(regressor(), upper={"a": 0.0}, tolerance=LOOSE)
+    assert X["a"].min() <= found.row["a"] <= 0
+    inputs = regressor().inputs(pl.DataFrame([found.row]))
+    np.testing.assert_allclose(found.x, inputs[0])
