@@ -225,7 +225,7 @@ def read_estimator(estimator: Any) -> TableModel:
     if not isinstance(estimator.features_, Features):
         raise ValueError("The model must have been fitted to a dense table; got one of sparse rows.")
     target, parameters = estimator.target_, vars(estimator)
-    numbers = target.loss == "squared"
+    numbers = target.loss.answer == "numbers"
     return TableModel(
         estimator,
         estimator.features_,

@@ -10,15 +10,16 @@ from polyladder.estimators.selection.trials import (
     Block,
     Problem,
     constant,
-    kernel_classes,
-    kernel_numbers,
-    linear_classes,
-    linear_numbers,
+    kernel_by_rows,
+    kernel_on_folds,
+    line_by_rows,
+    lines_on_folds,
     solved_on_all,
 )
 from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import Relevance
 from polyladder.training.kernels.ridge import ridge_regression
+from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(60, 3))
@@ -27,7 +28,7 @@ CLASSES = (Y > 0).astype(float)
 
 
 def problem(classes=None, rows: int = 60) -> Problem:
-    return Problem(Y, classes, np.ones(60), np.arange(rows), np.arange(rows) % 3, 3)
+    return problem_of(Y, classes, np.ones(60), np.arange(rows), np.arange(rows) % 3, 3)
 
 
 def block(rows: int = 60) -> Block:
@@ -42,8 +43,8 @@ def outputs(trial) -> np.ndarray:
 
 
 def test_a_kernel_finds_a_product_that_a_line_does_not() -> None:
-    kernel, fit = kernel_numbers(problem(), block(), 2)
-    line, _ = linear_numbers(problem(), X, "standard")
+    kernel, fit = kernel_by_rows(problem(), block(), 2)
+    line, _ = line_by_rows(problem(), X, "standard")
     assert fit.error < 0.05 < 0.5 < ((line.left_out - Y) ** 2).mean()
     assert ((kernel.left_out - Y) ** 2).mean() == pytest.approx(fit.error)
     assert ((outputs(kernel) - Y) ** 2).mean() < fit.error
@@ -52,14 +53,14 @@ def test_a_kernel_finds_a_product_that_a_line_does_not() -> None:
 def test_what_is_solved_on_some_rows_is_solved_again_on_all() -> None:
     some = problem(rows=20)
     kept = block(20)
-    trial, fit = kernel_numbers(some, kept, 2)
+    trial, fit = kernel_by_rows(some, kept, 2)
     again = solved_on_all(some, trial, X)
     factor = kept.directions.factor(2)
     phi = kept.directions.features(kept.directions.along(X), 2, factor)
     expected = ridge_regression(phi, Y, np.ones(60), [fit.ridge])
     np.testing.assert_allclose(outputs(again), phi @ expected.coefficients + expected.offset, atol=1e-6)
     assert solved_on_all(problem(), trial, X) is trial
-    line, fit = linear_numbers(some, X, "standard")
+    line, fit = line_by_rows(some, X, "standard")
     expected = ridge_regression(X, Y, np.ones(60), [fit.ridge])
     found = outputs(solved_on_all(some, line, X))
     np.testing.assert_allclose(found, X @ expected.coefficients + expected.offset, atol=1e-9)
@@ -67,19 +68,19 @@ def test_what_is_solved_on_some_rows_is_solved_again_on_all() -> None:
 
 
 def test_an_exact_line_is_exact_and_small_ridges_need_rows() -> None:
-    exact = Problem(X @ [[1.0], [2.0], [-1.0]], None, np.ones(60), np.arange(60), np.arange(60) % 3, 3)
-    assert linear_numbers(exact, X, "standard")[1].error < 1e-25
+    exact = problem_of(X @ [[1.0], [2.0], [-1.0]], None, np.ones(60), np.arange(60), np.arange(60) % 3, 3)
+    assert line_by_rows(exact, X, "standard")[1].error < 1e-25
     wide = RNG.normal(size=(60, 40))
-    assert linear_numbers(problem(), wide, "standard")[0].ridge >= min(LINEAR_RIDGES)
+    assert line_by_rows(problem(), wide, "standard")[0].ridge >= min(LINEAR_RIDGES)
 
 
 def test_classes_have_one_trial_for_each_ridge() -> None:
-    trials = kernel_classes(problem(CLASSES), block(), 2, (1.0, 0.1))
+    trials = kernel_on_folds(problem(CLASSES), block(), 2, (1.0, 0.1))
     assert len(trials) == 2
     for trial in trials:
         assert ((trial.left_out > 0) == (CLASSES > 0)).mean() > 0.65
         assert ((outputs(trial) > 0) == (CLASSES > 0)).mean() > 0.7
-    lines = linear_classes(problem(CLASSES), X, "standard", (1.0,))
+    lines = lines_on_folds(problem(CLASSES), X, "standard", (1.0,))
     assert lines[0].left_out.shape == (60, 1)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.trials import Block, Problem, Trial, kernel_numbers
+from polyladder.estimators.selection.trials import Block, Problem, Trial, kernel_by_rows
 from polyladder.training.kernels.directions import pick_directions
-from polyladder.training.kernels.logistic import fit_classes
+from polyladder.training.kernels.newton import fit_outputs
 from polyladder.training.kernels.relevance import Array, fit_relevance
 
 ROWS_PER_SCALE = 20
@@ -69,15 +69,15 @@ def refitted_values(
 ) -> Array:
     """What the kernel, fitted on some rows, predicts of others. Shape (outside, m)."""
     new = block.directions.along(block.x[outside])
-    if problem.classes is None:
-        fitted, _ = kernel_numbers(replace(problem, chosen=inside), block, trial.order)
+    if problem.loss.by_rows:
+        fitted, _ = kernel_by_rows(replace(problem, chosen=inside), block, trial.order)
         assert fitted.coefficients is not None
         assert fitted.offset is not None
         powers = (1 + block.directions.stretch(trial.order) * new) ** trial.order
         return np.asarray(powers @ fitted.coefficients + fitted.offset)
     factor = block.directions.factor(trial.order)
     phi, others = (block.directions.features(t, trial.order, factor) for t in (block.along, new))
-    solved = fit_classes(phi, problem.classes[inside], problem.weight[inside], trial.ridge)
+    solved = fit_outputs(problem.loss, phi, problem.target[inside], problem.weight[inside], trial.ridge)
     return np.asarray(others @ solved[:-1] + solved[-1])
 
 

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import torch
 
 from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.cross_fit import by_block, cross_fitted, doubtful
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, row_log_losses, stack_classes, stack_numbers
+from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, stack_bounded, stack_scores
 from polyladder.estimators.selection.trials import Block, Problem, Trial
 from polyladder.training.kernels.relevance import Array
 
@@ -104,12 +105,12 @@ def narrowed(problem: Problem, trials: Sequence[Trial]) -> tuple[Problem, list[T
 
 def stack(problem: Problem, trials: Sequence[Trial], price: Array) -> Array:
     """Weights of the sum that predicts left-out rows best. Shape (trials,)."""
-    if problem.classes is None:
+    if problem.loss.by_rows:
         least = LEAST_OF_MANY if len(problem.y) >= MANY_ROWS else LEAST
         predicted = [guarded(t.left_out, problem) for t in trials]
         excess = np.array([t.excess for t in trials])
-        return stack_numbers(predicted, problem.goal, chosen_weight(problem), least, excess)
-    return stack_classes([t.left_out for t in trials], problem.goal, chosen_weight(problem), price)
+        return stack_bounded(problem.loss, predicted, problem.goal, chosen_weight(problem), least, excess)
+    return stack_scores(problem.loss, [t.left_out for t in trials], problem.goal, chosen_weight(problem), price)
 
 
 def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array:
@@ -124,7 +125,7 @@ def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array
     def beats_mean(loss: Array, sure: float) -> bool:
         return better(loss, mean, share, sure) or bool(share @ loss < CLEAR * (share @ mean))
 
-    sure = SURE * (1 + (FEW if problem.classes is None else CAUTION) / len(share))
+    sure = SURE * (1 + (FEW if problem.loss.by_rows else CAUTION) / len(share))
     if beats_mean(losses, sure) and better(losses, straight, share, sure):
         return weights
     return line if beats_mean(straight, SURE) else none
@@ -132,10 +133,14 @@ def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array
 
 def row_losses(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array:
     """Loss of a weighted sum at each compared row. Shape (chosen,)."""
-    if problem.classes is not None:
-        return row_log_losses(np.tensordot(weights, np.stack([t.left_out for t in trials]), 1), problem.goal)
     total = np.tensordot(weights, np.stack([guarded(t.left_out, problem) for t in trials]), 1)
-    return np.asarray(((total - problem.goal) ** 2).mean(1))
+    return np.asarray(problem.loss.rows(torch.from_numpy(total), torch.from_numpy(problem.goal)).numpy())
+
+
+def deviance(problem: Problem, outputs: Array) -> float:
+    """Mean loss of the compared rows at outputs (chosen, m)."""
+    weight = torch.from_numpy(chosen_weight(problem))
+    return problem.loss.deviance(torch.from_numpy(outputs), torch.from_numpy(problem.goal), weight)
 
 
 def better(loss: Array, simple: Array, weight: Array, sure: float = SURE) -> bool:
@@ -151,7 +156,9 @@ def chosen_weight(problem: Problem) -> Array:
 
 
 def guarded(left_out: Array, problem: Problem) -> Array:
-    """Predictions held to the range of the targets, widened by a half: one wild row must not decide about a model."""
+    """Numbers held to the range of the targets, widened by a half: one wild row must not decide about a model."""
+    if problem.loss.answer == "classes":
+        return left_out
     low, high = problem.y.min(0), problem.y.max(0)
     return np.clip(left_out, low - 0.5 * (high - low), high + 0.5 * (high - low))
 

@@ -53,7 +53,7 @@ def smooth_block(
     """Features of one kind without ramps, and a kernel over them."""
     features = fitted_features(table, problem, kind, options, max(MARGIN, EDGE / len(problem.y)))
     x = features.transform_table(table)
-    degree = 4 if problem.classes is None else 3
+    degree = 4 if problem.loss.by_rows else 3
     return features, kernel_block(kind, x, np.arange(x.shape[1]), features.groups(), problem, degree, options, rng)
 
 

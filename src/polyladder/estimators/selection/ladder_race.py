@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from polyladder.estimators.selection.fold_ladders import LadderSettings, fold_ladders, operations
-from polyladder.estimators.selection.judge import chosen_weight, guarded, narrowed
+from polyladder.estimators.selection.judge import deviance, guarded, narrowed
 from polyladder.estimators.selection.kernel_blocks import Options
 from polyladder.estimators.selection.readers import Reader
 from polyladder.estimators.selection.staged_race import race_in_stages
@@ -71,7 +71,7 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
             if trial is None:
                 break
             found.append(trial)
-            if not error / CLOSE < squared_error(problem, trial) < error * CLOSE:
+            if not error / CLOSE < summed_loss(problem, trial) < error * CLOSE:
                 break
     return found
 
@@ -81,7 +81,7 @@ def promising_ladders(
 ) -> Trial | None:
     """Ladders on all folds; None where those of the first ones are hopeless beside the best kernel's error."""
     first = fold_ladders(problem, reader, order, settings, range(PILOTS))
-    if squared_error(problem, first) > HOPELESS * max(error, NEAR):
+    if summed_loss(problem, first) > HOPELESS * max(error, NEAR):
         return None
     others = fold_ladders(problem, reader, order, settings, range(PILOTS, problem.folds))
     assert first.ladder is not None
@@ -91,8 +91,7 @@ def promising_ladders(
     return replace(first, left_out=left_out, ladder=ladder, excess=others.excess)
 
 
-def squared_error(problem: Problem, trial: Trial) -> float:
-    """Of the predictions of compared rows that the trial predicts, held to the range of the targets."""
+def summed_loss(problem: Problem, trial: Trial) -> float:
+    """Mean over compared rows that the trial predicts, summed over outputs, held to the range of the targets."""
     problem, [trial] = narrowed(problem, [trial])
-    weight = chosen_weight(problem)
-    return float((weight @ (guarded(trial.left_out, problem) - problem.goal) ** 2).sum() / weight.sum())
+    return problem.y.shape[1] * deviance(problem, guarded(trial.left_out, problem))

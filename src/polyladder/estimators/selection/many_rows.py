@@ -20,7 +20,7 @@ from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.judge import simplest, stack
 from polyladder.estimators.selection.kernel_blocks import MARGIN
 from polyladder.estimators.selection.select import Chosen, finished, make_problem
-from polyladder.estimators.selection.trials import CHUNK, Trial, share_scores
+from polyladder.estimators.selection.trials import CHUNK, Trial
 from polyladder.estimators.support import MOST_ROWS
 from polyladder.estimators.table_estimator import coded_rows, evaluate
 from polyladder.estimators.targets import Array, ClassTarget
@@ -28,7 +28,7 @@ from polyladder.estimators.training_cost import Training, Wanted, training_for
 from polyladder.models.batched import stack as stack_models
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
-from polyladder.training.kernels.logistic import fit_classes
+from polyladder.training.kernels.newton import fit_outputs
 
 ORDER = 5
 """Of the ladders: one more than block solves take, as their units are many."""
@@ -261,8 +261,8 @@ def single_inputs(features: Features, table: Table) -> torch.Tensor:
 
 def constant(divided: Divided) -> Trial:
     """The shares of the classes as scores."""
-    weight = divided.weight[divided.inside]
-    offset = share_scores(weight @ divided.classes(divided.inside) / weight.sum())
+    classes, weight = divided.classes(divided.inside), divided.weight[divided.inside]
+    offset = divided.rows.loss.constant(torch.from_numpy(classes), torch.from_numpy(weight)).numpy()
     return Trial("constant", divided.features.kind, 0, np.tile(offset, (len(divided.held), 1)), offset=offset)
 
 
@@ -274,7 +274,7 @@ def linear_models(divided: Divided, rng: np.random.Generator) -> list[Trial]:
         most = int(min(LINEAR_ROWS, max(LINEAR_OPERATIONS / cost, LINEAR_ROWS / 10)))
         some = np.sort(rng.permutation(divided.inside)[:most])
         inputs = z[some, :count].double().numpy()
-        solved = fit_classes(inputs, divided.classes(some), divided.weight[some], LINEAR_RIDGE)
+        solved = fit_outputs(divided.rows.loss, inputs, divided.classes(some), divided.weight[some], LINEAR_RIDGE)
         scores = z[divided.held, :count].double().numpy() @ solved[:-1] + solved[-1]
         found.append(Trial("linear", name, 1, scores, None, solved[:-1], solved[-1], np.arange(count)))
     return found

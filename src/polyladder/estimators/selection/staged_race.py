@@ -133,7 +133,8 @@ def advanced(
     solve = partial(
         fit_in_stages,
         x=torch.from_numpy(runner.reader.x[rows]) * runner.relative,
-        y=torch.from_numpy(problem.y[rows]),
+        y=torch.from_numpy(problem.target[rows]),
+        loss=problem.loss,
         stages=tuple(replace(stage, share=runner.share * stage.share) for stage in stages),
         alpha=settings.alpha,
         sample_weight=torch.from_numpy(problem.weight[rows]),
@@ -144,7 +145,7 @@ def advanced(
 
 
 def mistake(problem: Problem, runner: Runner, rows: NDArray[np.intp]) -> float:
-    """Squared error at rows of these numbers, predictions held to the targets' range."""
-    weight, low, high = problem.weight[rows], problem.y.min(0), problem.y.max(0)
-    miss = np.clip(runner.predict(rows), low, high) - problem.y[rows]
-    return float((weight @ miss**2).sum() / weight.sum())
+    """Loss at rows of these numbers, summed over outputs, predictions held to the targets' range."""
+    held = np.clip(runner.predict(rows), problem.y.min(0), problem.y.max(0))
+    weight, target = torch.from_numpy(problem.weight[rows]), torch.from_numpy(problem.target[rows])
+    return held.shape[1] * problem.loss.deviance(torch.from_numpy(held), target, weight)

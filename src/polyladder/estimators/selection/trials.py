@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.directions import Directions
-from polyladder.training.kernels.logistic import fit_classes
+from polyladder.training.kernels.newton import fit_outputs
 from polyladder.training.kernels.relevance import Array, Relevance
+from polyladder.training.kernels.reweighted import reweighted_regression
 from polyladder.training.kernels.ridge import RidgeFit, ridge_regression
+from polyladder.training.losses.loss import Loss
 
 RIDGES = (0.01, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Ridge weights of a kernel to choose among, relative to what the evidence says."""
@@ -24,6 +27,9 @@ EXACT_RIDGES = (1e-12, 1e-9, 1e-6)
 """Ridge weights of a line that has more than twice as many rows as columns: they leave an exact line exact, and let
 columns count that differ from others in their last digits alone."""
 
+ROUNDS_ON_ALL = 3
+"""Rounds of weighted squares on all rows, which begin where those on some have ended."""
+
 CHUNK = 20_000
 """Rows whose features are held at once."""
 
@@ -33,8 +39,10 @@ class Problem:
     """Rows to predict.
 
     Attributes:
-        y: the squared loss's targets, of mean 0 and variance 1; of classes as well. Shape (n, m).
-        classes: 0 or 1, the second of two classes alone; None for numbers. Shape (n, m).
+        y: what squares should predict, of mean 0 and about variance 1: numbers, none of which is a gross error where
+            the loss knows such; classes too. Relevance is found by it. Shape (n, m).
+        target: what the loss should predict: numbers, or 0 and 1 for each class, the second of two alone. Shape (n, m).
+        loss: by which models are fitted and judged.
         weight: of the rows. Shape (n,).
         chosen: numbers of the rows that candidates are compared on.
         fold: of each of these. Shape (chosen,).
@@ -42,7 +50,8 @@ class Problem:
     """
 
     y: Array
-    classes: Array | None
+    target: Array
+    loss: Loss
     weight: Array
     chosen: NDArray[np.intp]
     fold: NDArray[np.intp]
@@ -51,7 +60,7 @@ class Problem:
     @property
     def goal(self) -> Array:
         """What the compared rows should be predicted as. Shape (chosen, m)."""
-        return (self.y if self.classes is None else self.classes)[self.chosen]
+        return self.target[self.chosen]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,16 +115,25 @@ class Trial:
     excess: float = 0.0
 
 
-def kernel_numbers(
+def fit_rows(problem: Problem, features: Array, ridges: Sequence[float]) -> RidgeFit:
+    """A ridge regression on features of the compared rows (chosen, p), which are left out one by one.
+
+    By the loss, if a few rounds of squares minimize that; otherwise by squares of `Problem.y`, as a first look.
+    """
+    y, weight = problem.y[problem.chosen], problem.weight[problem.chosen]
+    if not problem.loss.by_rows:
+        return ridge_regression(features, y, weight, ridges)
+    return reweighted_regression(problem.loss, features, problem.goal, weight, ridges, y)
+
+
+def kernel_by_rows(
     problem: Problem, block: Block, degree: int, ridges: Sequence[float] = RIDGES
 ) -> tuple[Trial, RidgeFit]:
-    """A kernel of one degree, by least squares; the compared rows are left out one by one."""
+    """A kernel of one degree; the compared rows are left out one by one."""
     expected = block.scales.noise / block.scales.amplitude
     factor = block.directions.factor(degree)
     phi = block.directions.features(block.along, degree, factor)
-    fit = ridge_regression(
-        phi, problem.y[problem.chosen], problem.weight[problem.chosen], [r * expected for r in ridges]
-    )
+    fit = fit_rows(problem, phi, [r * expected for r in ridges])
     raw = solve_triangular(factor, fit.coefficients, lower=True, trans="T")
     trial = Trial(
         "kernel", block.features, degree, fit.left_out, block, raw, fit.offset, block.columns, ridge=fit.ridge
@@ -127,38 +145,43 @@ def solved_on_all(problem: Problem, trial: Trial, x: Array) -> Trial:
     """The trial with the coefficients of a kernel or a line on all rows, where it was compared on some; chunk by chunk.
 
     Args:
-        problem: of numbers; classes are left as they are.
+        problem: what is predicted; trials that were fitted on folds are left as they are.
         trial: what was compared. Ladders are left as they are.
         x: the inputs of a line. Shape (n, d).
     """
     every = len(problem.chosen) == len(problem.y)
-    if every or problem.classes is not None or trial.coefficients is None:
+    if every or not problem.loss.by_rows or trial.coefficients is None:
         return trial
+    assert trial.offset is not None
     block = trial.block
     factor = np.eye(x.shape[1]) if block is None else block.directions.factor(trial.order)
     m = len(factor) + 1
-    gram, moment = np.zeros((m, m)), np.zeros((m, problem.y.shape[1]))
-    for start in range(0, len(problem.y), CHUNK):
-        part = slice(start, start + CHUNK)
-        phi = x[part]
-        if block is not None:
-            phi = block.directions.features(block.directions.along(block.x[part]), trial.order, factor)
-        phi = np.concatenate([phi, np.ones((len(phi), 1))], 1)
-        weighted = phi * problem.weight[part, None]
-        gram += weighted.T @ phi
-        moment += weighted.T @ problem.y[part]
-    gram[np.diag_indices(m - 1)] += trial.ridge
-    solved = np.linalg.solve(gram, moment)
+    solved = np.r_[factor.T @ trial.coefficients, trial.offset[None]]
+    for _ in range(1 if problem.loss.quadratic else ROUNDS_ON_ALL):
+        gram, moment = np.zeros((m, m)), np.zeros((m, problem.y.shape[1]))
+        for start in range(0, len(problem.y), CHUNK):
+            part = slice(start, start + CHUNK)
+            phi = x[part]
+            if block is not None:
+                phi = block.directions.features(block.directions.along(block.x[part]), trial.order, factor)
+            phi = np.concatenate([phi, np.ones((len(phi), 1))], 1)
+            outputs, target = torch.from_numpy(phi @ solved), torch.from_numpy(problem.target[part])
+            response, curvature = (t.numpy() for t in problem.loss.bound(outputs, target))
+            weighted = phi * (problem.weight[part] * curvature.reshape(-1))[:, None]
+            gram += weighted.T @ phi
+            moment += weighted.T @ response
+        gram[np.diag_indices(m - 1)] += trial.ridge
+        solved = np.linalg.solve(gram, moment)
     raw = solve_triangular(factor, solved[:-1], lower=True, trans="T")
     return replace(trial, coefficients=raw, offset=solved[-1])
 
 
-def kernel_classes(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Trial]:
-    """A kernel of one degree, by the log loss, for each of several ridge weights; the mean of the folds is kept."""
+def kernel_on_folds(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Trial]:
+    """A kernel of one degree, fitted on folds, for each of several ridge weights; the mean of the folds is kept."""
     factor = block.directions.factor(degree)
     phi = block.directions.features(block.along, degree, factor)
     found = []
-    for ridge, (left_out, mean) in zip(ridges, folds_of_classes(problem, phi, ridges), strict=True):
+    for ridge, (left_out, mean) in zip(ridges, fitted_on_folds(problem, phi, ridges), strict=True):
         raw = solve_triangular(factor, mean[:-1], lower=True, trans="T")
         found.append(
             Trial("kernel", block.features, degree, left_out, block, raw, mean[-1], block.columns, ridge=ridge)
@@ -166,52 +189,45 @@ def kernel_classes(problem: Problem, block: Block, degree: int, ridges: Sequence
     return found
 
 
-def folds_of_classes(problem: Problem, phi: Array, ridges: Sequence[float]) -> list[tuple[Array, Array]]:
-    """For each ridge weight the scores of rows left out, and the mean coefficients of the folds."""
-    assert problem.classes is not None
-    classes, weight = problem.goal, problem.weight[problem.chosen]
+def fitted_on_folds(problem: Problem, phi: Array, ridges: Sequence[float]) -> list[tuple[Array, Array]]:
+    """For each ridge weight the outputs of rows left out, and the mean coefficients of the folds."""
+    goal, weight = problem.goal, problem.weight[problem.chosen]
     inside = [problem.fold != k for k in range(problem.folds)]
     last: list[Array] = []
     found = []
     for ridge in ridges:
-        left_out = np.zeros_like(classes)
+        left_out = np.zeros_like(goal)
         for k, rows in enumerate(inside):
             start = last[k] if len(last) == problem.folds else None
-            if start is None and last and classes.shape[1] == 1:
+            if start is None and last and goal.shape[1] == 1:
                 # Newton's steps end at the one minimum, wherever they begin: next to another fold's they are few.
                 start = last[-1]
-            solved = fit_classes(phi[rows], classes[rows], weight[rows], ridge, start)
+            solved = fit_outputs(problem.loss, phi[rows], goal[rows], weight[rows], ridge, start)
             last[k : k + 1] = [solved]
             left_out[~rows] = phi[~rows] @ solved[:-1] + solved[-1]
         found.append((left_out, np.mean(np.stack(last), 0)))
     return found
 
 
-def linear_numbers(problem: Problem, x: Array, features: str) -> tuple[Trial, RidgeFit]:
+def line_by_rows(problem: Problem, x: Array, features: str) -> tuple[Trial, RidgeFit]:
     """A linear ridge regression on all inputs alike."""
     inputs, columns = x[problem.chosen], np.arange(x.shape[1])
     ridges = LINEAR_RIDGES if len(inputs) <= 2 * len(columns) else (*EXACT_RIDGES, *LINEAR_RIDGES)
-    fit = ridge_regression(inputs, problem.y[problem.chosen], problem.weight[problem.chosen], ridges)
+    fit = fit_rows(problem, inputs, ridges)
     trial = Trial("linear", features, 1, fit.left_out, None, fit.coefficients, fit.offset, columns, ridge=fit.ridge)
     return trial, fit
 
 
-def linear_classes(problem: Problem, x: Array, features: str, ridges: Sequence[float]) -> list[Trial]:
-    """Logistic or softmax ridge regressions on all inputs alike."""
-    found = folds_of_classes(problem, x[problem.chosen], ridges)
+def lines_on_folds(problem: Problem, x: Array, features: str, ridges: Sequence[float]) -> list[Trial]:
+    """Ridge regressions on all inputs alike, fitted on folds."""
+    found = fitted_on_folds(problem, x[problem.chosen], ridges)
     columns = np.arange(x.shape[1])
     return [Trial("linear", features, 1, left, None, mean[:-1], mean[-1], columns) for left, mean in found]
 
 
 def constant(problem: Problem, features: str) -> Trial:
-    """The shares of the classes, as scores."""
-    weight = problem.weight[problem.chosen]
-    offset = share_scores(weight @ problem.goal / weight.sum())
+    """The best constant, such as the shares of classes as scores."""
+    weight = torch.from_numpy(problem.weight[problem.chosen])
+    offset = problem.loss.constant(torch.from_numpy(problem.goal), weight).numpy()
     left_out = np.tile(offset, (len(problem.chosen), 1))
     return Trial("constant", features, 0, left_out, offset=offset)
-
-
-def share_scores(share: Array) -> Array:
-    """Scores whose probabilities are the shares of the classes, that of the second of two alone. Shape (m,)."""
-    inside = np.clip(share, 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(inside / (1 - inside)) if len(inside) == 1 else np.log(inside))

@@ -22,7 +22,7 @@ from polyladder.models.feedforward import Feedforward
 from polyladder.models.ladder import LPNN
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.training.gradient.train import Adam, train
-from polyladder.training.losses import Loss
+from polyladder.training.losses import AnyLoss
 from polyladder.training.rivals.fit import fit_kernel, fit_machine
 
 CHUNK = 2**22
@@ -154,7 +154,7 @@ def trained(
     measurements = [each for each in measurements for _ in range(restarts)]
     names = [each for each in names for _ in range(restarts)]
     outputs = classes if classes > 2 else 1
-    loss: Loss = "squared" if not classes else "logistic" if outputs == 1 else "softmax"
+    loss: AnyLoss = "squared" if not classes else "logistic" if outputs == 1 else "softmax"
     if loss == "logistic":
         y = y.float()
     if loss == "softmax" and options.get("one_versus_rest"):
@@ -204,7 +204,7 @@ def trained(
     return (net if restarts == 1 else net[kept]), history.diverged[kept].tolist()
 
 
-def solve_one(net: BatchedModule, x: Tensor, y: Tensor, loss: Loss, options: Options) -> BatchedModule:
+def solve_one(net: BatchedModule, x: Tensor, y: Tensor, loss: AnyLoss, options: Options) -> BatchedModule:
     """One machine or kernel network, solved by Gauss-Newton steps of the best length, at most as many as ``epochs``."""
     if not isinstance(net, FactorizationMachine | PolynomialKernel):
         raise ValueError(f"solver must be 'exact' for family machine or kernel alone; got {options['family']!r}.")
