@@ -60,6 +60,7 @@ class ModelCard(TypedDict):
     notes: list[str]  # what was understood, mended or left out
     strengths: dict[str, Any] | None  # None for models that are no ladder
     settings: dict[str, Any]
+    loss: NotRequired[str]  # what it was fitted by
     seed: int | None
     versions: dict[str, str]
     created: str
@@ -127,6 +128,7 @@ def make_card(
         "strengths": None if model is None else strengths(model, estimator.inputs(X)).json(),
         "typical": None if model is None else typical_row(model, X),
         "settings": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "loss": estimator.target_.loss.name,
         "seed": seed,
         "versions": versions(),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
