@@ -34,6 +34,13 @@ def test_rows_of_weight_zero_do_not_count() -> None:
     torch.testing.assert_close(some.target.mean, alone.target.mean)
 
 
+def test_rows_given_twice_are_rows_of_weight_two() -> None:
+    model, few = LPNNRegressor(order=2, loss="huber", random_state=0), slice(60)
+    twice = model._prepare(np.r_[X[few], X[:20]], np.r_[Y[few], Y[:20]], None)
+    weighted = model._prepare(X[few], Y[few], np.where(np.arange(60) < 20, 2.0, 1.0))
+    assert twice.target.loss.thresholds == pytest.approx(weighted.target.loss.thresholds, rel=1e-9)
+
+
 def test_squares_and_sparse_rows() -> None:
     assert LPNNRegressor(order=2)._prepare(X, Y, None).rows.loss.quadratic
     sparse = LPNNRegressor(order=2, solver="adam", loss="huber")._prepare(csr_matrix(X), Y, None)
