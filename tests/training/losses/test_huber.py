@@ -81,7 +81,7 @@ def test_what_cannot_be_is_refused() -> None:
     for wrong in ((0.0,), (-1.0,), (math.inf,), (math.nan,), ("1",)):
         with pytest.raises(ValueError, match="thresholds must be positive numbers, one for each output; got"):
             Huber(wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="thresholds must be 1 or 3, one for each output; got"):
+    with pytest.raises(ValueError, match="thresholds must be 3, one for each output, or 1; got"):
         Huber((1.0, 2.0)).check_outputs(3)
 
 

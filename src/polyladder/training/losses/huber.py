@@ -51,7 +51,7 @@ class Huber(Loss):
     def check_outputs(self, out_features: int) -> None:
         """Refuse another number of outputs than there are thresholds."""
         if len(self.thresholds) not in (0, 1, out_features):
-            raise ValueError(f"thresholds must be 1 or {out_features}, one for each output; got {self.thresholds!r}.")
+            raise ValueError(f"thresholds must be {out_features}, one for each output, or 1; got {self.thresholds!r}.")
 
     def standards(self, y: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
         """The median, and 1.4826 times the median distance from it; the usual spread where more than half are equal."""

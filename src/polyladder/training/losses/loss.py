@@ -136,7 +136,8 @@ class Loss(ABC):
 
         Returns:
             Responses r (*batch_shape, n, m) and weights w (*batch_shape, n) or (1, n) of w * sum_o (f_o - r_o)^2, which
-            differs from the bound by a constant. Here that is a gradient step, with the largest curvature everywhere.
+            differs from the bound by a constant. Here that is a gradient step, with the largest curvature everywhere; a
+            loss that has no largest curvature says its own.
         """
         assert self.curvature is not None
         response = outputs - self.slopes(outputs, target) / self.curvature
