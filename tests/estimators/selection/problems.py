@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyladder.estimators.selection.trials import Problem
+from polyladder.estimators.selection.problem import Problem
 from polyladder.training.losses.logistic import Logistic
 from polyladder.training.losses.softmax import Softmax
 from polyladder.training.losses.squared import SQUARED

@@ -13,8 +13,8 @@ from polyladder.estimators.selection.fold_ladders import (
     operations,
     rescaled,
 )
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
-from polyladder.estimators.selection.trials import Problem
 from tests.estimators.selection.problems import problem_of
 from tests.ladders import random_ladder
 

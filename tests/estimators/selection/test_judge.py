@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from polyladder import LPNNClassifier, LPNNRegressor
+from polyladder.estimators.selection.candidates.constant import Constant
+from polyladder.estimators.selection.candidates.linear import Linear
+from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.judge import CAUTION, SURE, better, narrowed, row_losses, simplest
-from polyladder.estimators.selection.trials import Problem, Trial
+from polyladder.estimators.selection.problem import Problem
 from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(5)
@@ -16,8 +19,19 @@ def problem(classes=None) -> Problem:
     return problem_of(Y, classes, np.ones(200), np.arange(200), np.arange(200) % 5, 5)
 
 
+class Other(Trial):
+    """A kernel or a ladder, of which judging needs only what it predicts."""
+
+    def add_to(self, total: object, weight: float) -> None:
+        raise NotImplementedError
+
+
 def trial(model: str, left_out: np.ndarray) -> Trial:
-    return Trial(model, "standard", 1, left_out)
+    if model == "constant":
+        return Constant("standard", 0, left_out, left_out[0])
+    if model == "linear":
+        return Linear("standard", 1, left_out, np.zeros((1, 1)), np.zeros(1), np.arange(1), 1.0)
+    return Other("standard", 1, left_out)
 
 
 def test_better_is_more_than_chance() -> None:

@@ -7,7 +7,7 @@ from sklearn.metrics import log_loss
 
 from polyladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.selection import select
+from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kept import MORE, TIMES, check_kept, kept_error
 from polyladder.training.losses.logistic import Logistic
@@ -53,9 +53,11 @@ def test_a_model_that_is_worse_than_reported_is_refused(error: float) -> None:
 
 def test_every_selection_is_held_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever goes wrong between comparing and keeping: here the sum loses its parts."""
-    right = select.summed
-    monkeypatch.setattr(select, "summed", lambda used, inputs, outputs: right([], inputs, outputs))
+    right = Total.parts
+    monkeypatch.setattr(Total, "parts", lambda total: right(Total(total.inputs, total.outputs)))
     with pytest.raises(RuntimeError, match="it has 1"):
         LPNNRegressor(effort="low", random_state=0).fit(X, X[:, 0])
+    with pytest.raises(RuntimeError, match="with a Huber loss of"):
+        LPNNRegressor(effort="low", loss="huber", random_state=0).fit(X, X[:, 0])
     with pytest.raises(RuntimeError, match="log loss"):
         LPNNClassifier(effort="low", random_state=0).fit(X, X[:, 0] > 0)

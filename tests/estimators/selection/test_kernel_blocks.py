@@ -15,7 +15,7 @@ from polyladder.estimators.selection.kernel_blocks import (
     ramps_for,
     smooth_block,
 )
-from polyladder.estimators.selection.trials import Problem
+from polyladder.estimators.selection.problem import Problem
 from polyladder.tables.features import RAMPS
 from polyladder.tables.table import Table
 from tests.estimators.selection.problems import problem_of

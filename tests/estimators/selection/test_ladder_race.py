@@ -16,8 +16,8 @@ from polyladder.estimators.selection.ladder_race import (
     summed_loss,
     try_ladders,
 )
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
-from polyladder.estimators.selection.trials import Problem
 from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(7)

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, Reader
 from polyladder.estimators.selection.staged_race import HELD_OUT, MODELS, at_start, race_in_stages
-from polyladder.estimators.selection.trials import Problem
 from polyladder.tables.ramps import learn_ramps
 from tests.estimators.selection.problems import problem_of
 

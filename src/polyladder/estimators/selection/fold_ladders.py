@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.cost import Shape
+from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.elsewhere import ladders_in_shares
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
-from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.losses.loss import Loss
@@ -69,7 +70,7 @@ def operations(rows: int, reader: Reader, order: int, count: int, outputs: int, 
 
 def fold_ladders(
     problem: Problem, reader: Reader, order: int, settings: LadderSettings, folds: Sequence[int] | None = None
-) -> Trial:
+) -> Ladders:
     """Ladders of one order on each fold; their mean is kept.
 
     Args:
@@ -100,20 +101,11 @@ def fold_ladders(
         left_out[outside.numpy()] = outputs.mean(0).numpy()
         scatter.append(float(outputs.var(0).mean()) if settings.per_fold > 1 else 0.0)
     excess = float(np.mean(scatter)) * (1 / settings.per_fold - 1 / (problem.folds * settings.per_fold))
-    return Trial(
-        "ladder",
-        reader.features,
-        order,
-        left_out,
-        columns=reader.columns,
-        ladder=rescaled(found, relative),
-        excess=excess,
-    )
+    return Ladders(reader.features, order, left_out, reader.columns, rescaled(found, relative), excess)
 
 
-def finished_ladders(problem: Problem, reader: Reader, trial: Trial, settings: LadderSettings) -> Trial:
+def finished_ladders(problem: Problem, reader: Reader, trial: Ladders, settings: LadderSettings) -> Ladders:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
-    assert trial.ladder is not None
     relative = relative_scales(problem, reader.scale)
     unexplained = float(pulls(problem, trial.left_out).var() / pulls(problem, np.zeros_like(trial.left_out)).var())
     rows = torch.from_numpy(reader.x) * relative

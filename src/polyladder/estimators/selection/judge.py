@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 import torch
 
 from polyladder.estimators.rows import MANY_ROWS
+from polyladder.estimators.selection.candidates.block import Block
+from polyladder.estimators.selection.candidates.constant import Constant
+from polyladder.estimators.selection.candidates.kernel import Kernel
+from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.linear import Linear
+from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.cross_fit import by_block, cross_fitted, doubtful
 from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, stack_bounded, stack_scores
-from polyladder.estimators.selection.trials import Block, Problem, Trial
 from polyladder.training.kernels.relevance import Array
 
 PRICE = 0.5
@@ -59,31 +66,33 @@ def judged(
         rng: picks rows.
     """
 
-    def fitted(trial: Trial) -> bool:
-        return trial.block is not None and trial.block is not alike
+    def fitted(trial: Trial) -> TypeGuard[Kernel]:
+        return isinstance(trial, Kernel) and trial.block is not alike
 
     def price(trials: Sequence[Trial]) -> Array:
-        return np.array([PRICE * scales_of(t) / len(problem.chosen) if fitted(t) else 0.0 for t in trials])
+        return np.array(
+            [PRICE * len(t.block.scales.scales) / len(problem.chosen) if fitted(t) else 0.0 for t in trials]
+        )
 
     def weighed(trials: Sequence[Trial], price: Array) -> Array:
         return stack(*narrowed(problem, trials), price)
 
-    def suspect(trial: Trial) -> bool:
-        return fitted(trial) and trial.block is not None and doubtful(problem, trial.block)
+    def suspect(trial: Trial) -> TypeGuard[Kernel]:
+        return fitted(trial) and doubtful(problem, trial.block)
 
     weights, costs = weighed(trials, price(trials)), price(trials)
     if any(map(suspect, trials)):
         counting = [t for t, w in zip(trials, weights, strict=True) if suspect(t) and w > 0]
         renewed = [new for group in by_block(counting) for new in cross_fitted(problem, group, effort, rng)]
-        trials = [t for t in trials if not suspect(t)] + renewed
+        trials = [*(t for t in trials if not suspect(t)), *renewed]
         costs = np.zeros(len(trials))
         weights = weighed(trials, costs)
-    light = [t for t, w in zip(trials, weights, strict=True) if t.model == "ladder" and w < LIGHT]
+    light = [t for t, w in zip(trials, weights, strict=True) if isinstance(t, Ladders) and w < LIGHT]
     if light:
         heavy = [i for i, t in enumerate(trials) if t not in light]
         trials = [trials[i] for i in heavy]
         weights = weighed(trials, costs[heavy])
-    main = [t.model == "ladder" and w > ALONE for t, w in zip(trials, weights, strict=True)]
+    main = [isinstance(t, Ladders) and w > ALONE for t, w in zip(trials, weights, strict=True)]
     if any(main):
         weights = np.where(main, 1.0, 0.0)
     some, own = narrowed(problem, trials)
@@ -115,9 +124,9 @@ def stack(problem: Problem, trials: Sequence[Trial], price: Array) -> Array:
 
 def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array:
     """The weights, unless a constant or lines alone predict left-out rows as well up to chance."""
-    plain = [i for i, t in enumerate(trials) if t.model in ("constant", "linear")]
+    plain = [i for i, t in enumerate(trials) if isinstance(t, Constant | Linear)]
     none, line = np.zeros_like(weights), np.zeros_like(weights)
-    none[[i for i in plain if trials[i].model == "constant"]] = 1.0
+    none[[i for i in plain if isinstance(trials[i], Constant)]] = 1.0
     line[plain] = stack(problem, [trials[i] for i in plain], np.zeros(len(plain)))
     share = chosen_weight(problem) / chosen_weight(problem).sum()
     mean, straight, losses = (row_losses(problem, trials, each) for each in (none, line, weights))
@@ -163,6 +172,6 @@ def guarded(left_out: Array, problem: Problem) -> Array:
     return np.clip(left_out, low - 0.5 * (high - low), high + 0.5 * (high - low))
 
 
-def scales_of(trial: Trial) -> int:
+def scales_of(trial: Kernel) -> int:
     """How many scales of a kernel were fitted to all rows, those left out included."""
-    return 0 if trial.block is None else len(trial.block.scales.scales)
+    return len(trial.block.scales.scales)

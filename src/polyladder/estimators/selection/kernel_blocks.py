@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import room_for_inputs
-from polyladder.estimators.selection.trials import Block, Problem
 from polyladder.tables.features import RAMPS, Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.directions import pick_directions

@@ -10,6 +10,13 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.rows import Rows
+from polyladder.estimators.selection.candidates.block import Block
+from polyladder.estimators.selection.candidates.constant import best_constant
+from polyladder.estimators.selection.candidates.kernel import Kernel, kernel_by_rows, kernel_on_folds
+from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.linear import LINEAR_RIDGES, Linear, line_by_rows, lines_on_folds
+from polyladder.estimators.selection.candidates.total import Total
+from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.elsewhere import kernels_by_rows, kernels_on_folds
 from polyladder.estimators.selection.fold_ladders import finished_ladders
@@ -24,26 +31,15 @@ from polyladder.estimators.selection.kernel_blocks import (
     smooth_block,
 )
 from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
-from polyladder.estimators.selection.parts import as_members, placed, times
+from polyladder.estimators.selection.parts import as_members, times
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
-from polyladder.estimators.selection.trials import (
-    LINEAR_RIDGES,
-    Block,
-    Problem,
-    Trial,
-    constant,
-    kernel_by_rows,
-    kernel_on_folds,
-    line_by_rows,
-    lines_on_folds,
-    solved_on_all,
-)
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
-from polyladder.training.kernels.directions import kernel_ladder, linear_ladder, pick_directions, power_ladder
+from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import fit_relevance
 from polyladder.training.kernels.reweighted import first_fit
 from polyladder.training.kernels.ridge import RidgeFit
@@ -110,7 +106,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     problem = make_problem(values, weight, target, options.effort, rng)
     problem, target = looked_at(table, problem, target, options)
     features, smooth, line, smooth_steps = scaled_candidates(table, problem, options, rng)
-    tried = [trial for trial, _ in smooth_steps]
+    tried: list[Trial] = [trial for trial, _ in smooth_steps]
     blocks = [(features, smooth, smooth_steps)]
     readers = [plain_reader(smooth)]
     if options.piecewise:
@@ -125,10 +121,11 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         kernels = [step for _, _, steps in blocks for step in steps]
         tried += refined(problem, smooth, kernels, options, rng)
         tried += try_ladders(problem, readers, min(fit.error for _, fit in kernels), options)
-        trials = [line, *tried]
+        trials: list[Trial] = [line, *tried]
         trials.append(kernel_by_rows(problem, alike, alike.scales.degree, LINEAR_RIDGES)[0])
     else:
-        trials = [constant(problem, features.kind)]
+        weighed = problem.weight[problem.chosen]
+        trials = [best_constant(problem.loss, problem.goal, weighed, features.kind, len(weighed))]
         trials += lines_on_folds(problem, smooth.x, features.kind, LINEAR_CLASS_RIDGES)
         trials += kernels_of_classes(problem, alike, [(block, steps) for _, block, steps in blocks])
     compared, trials, weights = judged(problem, trials, alike, options.effort, rng)
@@ -138,22 +135,22 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         # A line cannot explode.
         features = fitted_features(table, problem, features.kind, options, 1.0)
     for i in np.flatnonzero(weights):
-        trials[i] = solved_on_all(problem, trials[i], smooth.x)
-        if trials[i].ladder is not None and len(problem.chosen) <= FINE_ROWS:
-            reader = next(each for each in readers if each.features == trials[i].features)
-            trials[i] = finished_ladders(compared, reader, trials[i], options.ladders)
+        trial = trials[i] = trials[i].on_all(problem, smooth.x)
+        if isinstance(trial, Ladders) and len(problem.chosen) <= FINE_ROWS:
+            reader = next(each for each in readers if each.features == trial.features)
+            trials[i] = finished_ladders(compared, reader, trial, options.ladders)
     return finished(table, values, features, target, compared, trials, weights)
 
 
 def scaled_candidates(
     table: Table, problem: Problem, options: Options, rng: np.random.Generator
-) -> tuple[Features, Block, Trial, list[tuple[Trial, RidgeFit]]]:
+) -> tuple[Features, Block, Linear, list[tuple[Kernel, RidgeFit]]]:
     """A line and kernels of all degrees over the scaling of the best of them.
 
     On many rows that is found at the best degree of the first one, and of the second only its neighbors are solved too.
     """
 
-    def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Trial, RidgeFit]]:
+    def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Kernel, RidgeFit]]:
         return kernels_by_rows(problem, [(block, degree) for degree in degrees])
 
     degrees = options.effort.degrees
@@ -179,8 +176,8 @@ def neighbors(degrees: Sequence[int], degree: int) -> Sequence[int]:
 
 
 def kernels_of_classes(
-    problem: Problem, alike: Block, blocks: Sequence[tuple[Block, Sequence[tuple[Trial, RidgeFit]]]]
-) -> list[Trial]:
+    problem: Problem, alike: Block, blocks: Sequence[tuple[Block, Sequence[tuple[Kernel, RidgeFit]]]]
+) -> list[Kernel]:
     """The kernels that did best by least squares, by the loss; the best of these with other ridge weights too."""
     kinds = [(alike, alike.scales.degree)]
     for i, (block, steps) in enumerate(blocks):
@@ -233,8 +230,8 @@ def looked_at(table: Table, problem: Problem, target: Target, options: Options) 
 
 
 def refined(
-    problem: Problem, block: Block, tried: Sequence[tuple[Trial, RidgeFit]], options: Options, rng: np.random.Generator
-) -> list[Trial]:
+    problem: Problem, block: Block, tried: Sequence[tuple[Kernel, RidgeFit]], options: Options, rng: np.random.Generator
+) -> list[Kernel]:
     """Where little is left unexplained, kernels whose scales are found on more rows, at their own degree."""
     if min(fit.error for _, fit in tried) > SMOOTH * problem.y.shape[1] or len(problem.chosen) > REFINED_ROWS:
         return []
@@ -292,7 +289,10 @@ def finished(
         candidates.insert(0, Candidate("constant", features.kind, 0, error(np.zeros_like(total)), 0.0))
     selection = Selection(problem.loss.measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
     z = features.transform_table(table)
-    parts = summed(used, z.shape[1], problem.y.shape[1])
+    whole_sum = Total(z.shape[1], problem.y.shape[1])
+    for trial, weight in used:
+        trial.add_to(whole_sum, weight)
+    parts = whole_sum.parts()
     whole = widen([times(part, len(parts)) for part in parts])
     rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
     compared = rows.take(torch.from_numpy(problem.chosen))
@@ -302,34 +302,3 @@ def finished(
 def as_tensor(values: Array) -> Tensor:
     """As a tensor, row after row."""
     return torch.from_numpy(np.ascontiguousarray(values))
-
-
-def summed(used: Sequence[tuple[Trial, float]], inputs: int, outputs: int) -> list[LadderPolynomial]:
-    """Ladders whose sum is the weighted sum of the trials; kernels over the same directions share one."""
-    slopes, offset = np.zeros((outputs, inputs)), np.zeros(outputs)
-    parts: list[LadderPolynomial] = []
-    shared: dict[int, tuple[Block, dict[int, Array]]] = {}
-    for trial, weight in used:
-        offset += weight * (0.0 if trial.offset is None else trial.offset)
-        if trial.ladder is not None and trial.columns is not None:
-            parts.append(placed(times(widen(trial.ladder), weight), trial.columns, inputs))
-        elif trial.block is not None and trial.coefficients is not None:
-            _, degrees = shared.setdefault(id(trial.block), (trial.block, {}))
-            degrees[trial.order] = degrees.get(trial.order, 0.0) + weight * trial.coefficients
-        elif trial.coefficients is not None and trial.columns is not None:
-            slopes[:, trial.columns] += weight * trial.coefficients.T
-    for block, degrees in shared.values():
-        first = degrees.pop(1, None)
-        if first is not None:
-            slopes[:, block.columns] += first.T @ (block.directions.stretch(1) * block.directions.slopes)
-            offset += first.sum(0)
-        if not degrees:
-            continue
-        if outputs == 1:
-            ladders = [kernel_ladder(block.directions, {p: a[:, 0] for p, a in degrees.items()})]
-        else:
-            ladders = [power_ladder(block.directions, p, a) for p, a in degrees.items()]
-        parts += [placed(each, block.columns, inputs) for each in ladders]
-    if not parts or slopes.any() or offset.any():
-        parts.append(linear_ladder(slopes, offset))
-    return parts

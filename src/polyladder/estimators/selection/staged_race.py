@@ -17,10 +17,11 @@ from torch import Tensor
 
 from polyladder.estimators.cost import LITTLE_NOISE, Shape
 from polyladder.estimators.rows import MANY_ROWS
+from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.elsewhere import stages_in_shares
 from polyladder.estimators.selection.fold_ladders import LadderSettings, relative_scales, rescaled
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
-from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.solves.alternating import random_start
 from polyladder.training.solves.stages import RELAXATION, Stage, StagedFit, fit_in_stages
@@ -79,7 +80,9 @@ class Runner:
         return np.asarray(self.polynomial(x).mean(0).numpy())
 
 
-def race_in_stages(problem: Problem, readers: Sequence[Reader], error: float, settings: LadderSettings) -> list[Trial]:
+def race_in_stages(
+    problem: Problem, readers: Sequence[Reader], error: float, settings: LadderSettings
+) -> list[Ladders]:
     """The best kind's ladders, solved on all rows but some of the compared ones, which they predict.
 
     Args:
@@ -106,7 +109,7 @@ def race_in_stages(problem: Problem, readers: Sequence[Reader], error: float, se
     left_out[place] = runner.predict(held)
     runner = advanced(problem, runner, np.arange(len(problem.y)), (LAST,), settings)
     ladder, reader = rescaled(runner.polynomial, runner.relative), runner.reader
-    return [Trial("ladder", reader.features, runner.order, left_out, columns=reader.columns, ladder=ladder)]
+    return [Ladders(reader.features, runner.order, left_out, reader.columns, ladder)]
 
 
 def at_start(problem: Problem, reader: Reader, rows: int, settings: LadderSettings) -> list[Runner]:
