@@ -50,11 +50,11 @@ class Softmax(Loss):
 
     def slopes(self, outputs: Tensor, target: Tensor) -> Tensor:
         """What each probability is too high."""
-        return outputs.softmax(-1) - shares(target, outputs)
+        return probabilities(outputs) - shares(target, outputs)
 
     def curvatures(self, outputs: Tensor, target: Tensor) -> Tensor:
         """The variance of each class."""
-        p = outputs.softmax(-1)
+        p = probabilities(outputs)
         return p * (1 - p)
 
     def link(self, mean: Tensor) -> Tensor:
@@ -63,13 +63,19 @@ class Softmax(Loss):
 
     def inverse_link(self, outputs: Tensor) -> Tensor:
         """Probabilities of all classes."""
-        return outputs.softmax(-1)
+        return probabilities(outputs)
 
     def worst(self, outputs: Tensor, target: Tensor, readout: Tensor, reach: Reach) -> Tensor:
         """Differences of outputs are bounded as such: what two classes have in common cancels first."""
         classes = target.expand(outputs.shape[:-1]).unsqueeze(-1)
         rise = reach(readout.unsqueeze(-3) - readout.take_along_dim(classes, -2).unsqueeze(-2))
         return self.rows(outputs - outputs.take_along_dim(classes, -1) + rise, target)
+
+
+def probabilities(outputs: Tensor) -> Tensor:
+    """Softmax over the last dimension. Torch's own takes more than twice as long over a few classes."""
+    grown = (outputs - outputs.amax(-1, keepdim=True)).exp()
+    return grown / grown.sum(-1, keepdim=True)
 
 
 def shares(target: Tensor, outputs: Tensor) -> Tensor:
