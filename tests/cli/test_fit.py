@@ -52,6 +52,27 @@ def test_a_fit_ends_with_a_table_and_a_file(tmp_path: Path) -> None:
     assert not np.allclose(estimator.predict(rows.select("a", "b"))[:12], card["held_out"]["predicted"])
 
 
+def test_a_loss_is_chosen_and_said(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=120)
+    y = 2 * a + 1 + 0.1 * rng.normal(size=120)
+    y[::8] += 300
+    path = write(tmp_path / "t.csv", {"a": [f"{v}" for v in a], "y": [f"{v}" for v in y]})
+    model, metrics = tmp_path / "m.ladder", tmp_path / "metrics.json"
+    options = ("-t", "y", "-o", model, "--time-budget", 0, "--no-compare")
+    result = run("fit", path, *options, "--loss", "huber", "--metrics", metrics)
+    assert "Fitted to all 120 rows by the huber loss: a linear function in 1 input." in " ".join(result.stdout.split())
+    found = load(model)
+    assert (found.loss, found.card_["loss"], found.card_["settings"]["loss"]) == ("huber",) * 3
+    assert found.card_["selection"]["measure"] == "Huber loss"
+    assert json.loads(metrics.read_text())["loss"] == "huber"
+    assert found.predict(pl.DataFrame({"a": [0.0]}))[0] == pytest.approx(1, abs=0.1)
+    said = sentence("fit", path, *options, "--loss", "hinge")
+    assert said == "loss must be one of 'squared', 'huber'; got 'hinge'."
+    said = sentence("fit", path, *options, "--loss", "huber", "--bayesian")
+    assert said == "A posterior has its own likelihood: loss must be left out; got 'huber'."
+
+
 @pytest.mark.usefixtures(small_models.__name__)
 def test_the_command_selects_as_the_estimator_does(tmp_path: Path) -> None:
     path, model = write(tmp_path / "t.csv", small_table(60)), tmp_path / "m.ladder"

@@ -13,7 +13,9 @@ pytestmark = pytest.mark.checks
 ESTIMATORS = [
     LPNNRegressor(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
     LPNNClassifier(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
+    LPNNRegressor(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False, loss="huber"),
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False),
+    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False, loss="huber"),
     LPNNRegressor(order=2, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=12, learning_rate=0.02),
     LPNNClassifier(order=2, width=8, dropout=0.0, max_iter=12, learning_rate=0.02),
     LPNNClassifier(order=3, width=4, solver="alternating", n_estimators=2, max_iter=10),

@@ -3,11 +3,13 @@ import torch
 
 from polyladder.estimators.cost import FULL, LONG, MULTIPLE, SHORT, STAGED_ROWS, Shape, usual_seconds, work_for
 from polyladder.estimators.rows import Rows
+from polyladder.training.losses.softmax import Softmax
+from polyladder.training.losses.squared import SQUARED
 
 
 def table(n: int, d: int, outputs: int = 1) -> Rows:
     """Rows of which only the shape matters; they take no memory."""
-    return Rows(torch.zeros(1, 1).expand(n, d), torch.zeros(1, 1).expand(n, outputs), None, outputs, "squared")
+    return Rows(torch.zeros(1, 1).expand(n, d), torch.zeros(1, 1).expand(n, outputs), None, outputs, SQUARED)
 
 
 def test_small_tables_get_all_sweeps_and_ladders() -> None:
@@ -44,14 +46,14 @@ def test_stages_cost_what_their_sweeps_do() -> None:
 
 
 def test_adam_is_kept_for_sparse_rows_and_on_request() -> None:
-    sparse = Rows(torch.eye(4).to_sparse_csr(), torch.zeros(4, 1), None, 1, "squared")
+    sparse = Rows(torch.eye(4).to_sparse_csr(), torch.zeros(4, 1), None, 1, SQUARED)
     assert work_for("auto", sparse, 4, 3, None, None).solver == "adam"
     assert work_for("adam", table(100, 3), 4, 3, None, None).solver == "adam"
 
 
 def test_many_classes_are_left_to_adam_unless_block_solves_are_asked_for() -> None:
     def rows(classes: int) -> Rows:
-        return Rows(torch.zeros(1, 1).expand(500, 4), torch.zeros(500, dtype=torch.long), None, classes, "softmax")
+        return Rows(torch.zeros(1, 1).expand(500, 4), torch.zeros(500, dtype=torch.long), None, classes, Softmax())
 
     assert work_for("auto", rows(5), 10, 4, None, None).solver == "alternating"
     assert work_for("auto", rows(6), 10, 4, None, None).solver == "adam"

@@ -17,7 +17,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from polyladder import LPNNClassifier, LPNNRegressor
+from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor, load
 from polyladder.estimators.targets import GUARD
 
 TINY: dict[str, Any] = {"order": 3, "width": 4, "n_estimators": 2, "max_iter": 5, "random_state": 0}
@@ -693,3 +693,49 @@ def test_what_overflows_in_single_precision_is_refused() -> None:
     assert np.isfinite(model.predict(far)).all()
     with pytest.raises(ValueError, match="Row 1 of X must lie nearer"):
         model.predict_float32(far)
+
+
+@SOLVERS
+def test_the_huber_loss_with_a_given_order(parameters: dict[str, Any], tmp_path: Path) -> None:
+    X, y = rows(300)
+    wrong = y.copy()
+    wrong[::10] += 100
+    squared, huber = (LPNNRegressor(**parameters, loss=loss).fit(X, wrong) for loss in ("squared", "huber"))
+    errors = [float(np.sqrt(np.mean((model.predict(X) - y) ** 2))) for model in (squared, huber)]
+    assert errors[1] < 0.3 * errors[0]
+    huber.save(tmp_path / "m.ladder")
+    again = load(tmp_path / "m.ladder")
+    assert (again.loss, again.target_.loss) == ("huber", huber.target_.loss)
+    np.testing.assert_array_equal(again.predict(X), huber.predict(X))
+    # What is learned later goes on with the same loss and the same scale.
+    again.partial_fit(X, wrong)
+    assert again.target_.loss == huber.target_.loss
+    assert np.sqrt(np.mean((again.predict(X) - y) ** 2)) < 0.3 * errors[0]
+
+
+def test_a_selected_model_learns_on_by_its_loss() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=120)
+    model = LPNNRegressor(loss="huber", effort="low", random_state=0).fit(X[:60], y[:60])
+    before = model.predict(X)
+    gross = y[60:].copy()
+    gross[::6] += 1e6
+    model.partial_fit(X[60:], gross)
+    # One gross error in six pulls a readout by no more than its threshold.
+    assert 0 < np.abs(model.predict(X) - before).max() < 0.2
+
+
+def test_losses_of_a_grid_do_not_share_their_rows() -> None:
+    X, y = rows(100)
+    grid = BatchedGridSearchCV(LPNNRegressor(**TINY), {"loss": ["squared", "huber"]}, cv=2).fit(X, y)
+    alone = [LPNNRegressor(**TINY, loss=loss).fit(X, y) for loss in ("squared", "huber")]
+    best = alone[grid.best_params_["loss"] == "huber"]
+    np.testing.assert_allclose(grid.best_estimator_.predict(X), best.predict(X), rtol=1e-6)
+    assert not np.allclose(alone[0].predict(X), alone[1].predict(X), rtol=1e-9)
+
+
+def test_a_loss_that_is_not_known_is_refused() -> None:
+    X, y = rows(30)
+    with pytest.raises(ValueError, match=r"'loss' parameter of LPNNRegressor must be a str among \{'squared', 'huber'"):
+        LPNNRegressor(loss="hinge").fit(X, y)

@@ -94,3 +94,18 @@ def test_parts_of_dask_ml_are_learned_one_after_another():
     for X_part, y_part in Batches(X, y, 300):
         by_hand.partial_fit(X_part, y_part)
     np.testing.assert_allclose(wrapped.predict(parts).compute(), by_hand.predict(X))
+
+
+def test_gross_errors_in_parts_pull_little():
+    X, y = rows(800)
+    wrong = y.copy()
+    wrong[::10] += 400
+    model = LPNNRegressor(order=2, width=6, n_estimators=1, loss="huber", random_state=0)
+    model.fit_batches(Batches(X, wrong, 300))
+    assert (model.target_.low.item(), model.target_.high.item()) == (wrong.min(), wrong.max())
+    assert model.target_.loss.settled
+    clean = LPNNRegressor(**(model.get_params() | {"loss": "squared"})).fit_batches(Batches(X, y, 300))
+    misled = LPNNRegressor(**clean.get_params()).fit_batches(Batches(X, wrong, 300))
+    errors = [np.sqrt(np.mean((each.predict(X) - y) ** 2)) for each in (clean, model, misled)]
+    assert errors[1] < 1.2 * errors[0]
+    assert errors[2] > 5 * errors[1]

@@ -22,11 +22,12 @@ from polyladder.estimators.posterior_size import (
     usual_width,
 )
 from polyladder.estimators.rows import Rows
+from polyladder.training.losses.squared import SQUARED
 from polyladder.training.solves.alternating import random_start
 
 
 def rows(n: int, d: int) -> Rows:
-    return Rows(torch.zeros(n, d), torch.zeros(n, 1), None, 1, "squared")
+    return Rows(torch.zeros(n, d), torch.zeros(n, 1), None, 1, SQUARED)
 
 
 @pytest.mark.parametrize(("inputs", "width", "order", "outputs"), [(6, 8, 6, 1), (3, 2, 2, 4), (1, 5, 3, 2)])

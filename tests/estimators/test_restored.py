@@ -19,6 +19,8 @@ from polyladder import (
 from polyladder.estimators.restored import check_classes, check_model, check_numbers, check_restored, check_shape
 from polyladder.estimators.targets import ClassTarget
 from polyladder.tables.landmarks import Landmarks
+from polyladder.training.losses.huber import Huber
+from polyladder.training.losses.logistic import Logistic
 from tests import ladders
 from tests.estimators.small import TINY, rows
 
@@ -107,6 +109,16 @@ def test_targets_say_how_many_outputs_there_are() -> None:
     for labels in (np.array(["a"]), np.array(["a", "a"]), np.array([["a", "b"]]), ["a", "b"]):
         with pytest.raises(ValueError, match="the classes are not at least two, all different"):
             check_classes(ClassTarget(labels))  # type: ignore[arg-type]
+
+
+def test_a_target_of_numbers_has_a_settled_loss_of_numbers() -> None:
+    target = fitted(max_iter=1).target_
+    assert check_numbers(replace(target, loss=Huber((1.0,)))) == 1
+    for wrong in (Huber(), Logistic(), "squared", None):
+        with pytest.raises(ValueError, match="the loss of target_ is none"):
+            check_numbers(replace(target, loss=wrong))
+    with pytest.raises(ValueError, match="thresholds must be 1, one for each output"):
+        check_numbers(replace(target, loss=Huber((1.0, 2.0))))
 
 
 def test_models_are_in_double_precision() -> None:

@@ -6,13 +6,14 @@ from scipy import sparse
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.support import states, support
 from polyladder.polynomial.sparse import as_rows
+from polyladder.training.losses.squared import SQUARED
 from tests import ladders
 
 MEMBERS = ladders.random_ladder(2, (3, 2), 1, (3,), seed=1)
 
 
 def rows(z: torch.Tensor, weight: torch.Tensor | None = None) -> Rows:
-    return Rows(z, torch.zeros(len(z), 1), weight, 1, "squared")
+    return Rows(z, torch.zeros(len(z), 1), weight, 1, SQUARED)
 
 
 def leverages(z: np.ndarray, at: np.ndarray, member: int) -> np.ndarray:

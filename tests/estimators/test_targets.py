@@ -16,6 +16,7 @@ from polyladder import (
     PolynomialKernelClassifier,
 )
 from polyladder.estimators.targets import GUARD, ClassTarget, NumberTarget
+from polyladder.training.losses.softmax import Softmax
 
 TINY: dict[str, Any] = {"order": 3, "width": 3, "n_estimators": 1, "max_iter": 2, "random_state": 0}
 
@@ -42,7 +43,7 @@ def test_numbers_are_standardized_and_come_back() -> None:
 def test_classes_are_places_among_the_sorted_labels() -> None:
     target = ClassTarget.learn(np.array(["b", "c", "a", "b"]), "Some")
     assert target.labels.tolist() == ["a", "b", "c"]
-    assert (target.outputs, target.loss) == (3, "softmax")
+    assert (target.outputs, target.loss) == (3, Softmax())
     assert target.encode(np.array(["c", "a"])).tolist() == [2, 0]
     with pytest.raises(ValueError, match=r"previously unseen labels: \['d'\]"):
         target.encode(np.array(["d"]))

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polyladder.training.losses import LOSSES
 from polyladder.training.solves import block_step, sweep
 from polyladder.training.solves import blocks as blocks_module
 from polyladder.training.solves.blocks import Blocks, blocks_of
@@ -23,6 +24,11 @@ def row_losses(loss: str, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """The loss of each row in torch's words. Shape (B, n, m) to (B, n)."""
     if loss == "squared":
         return (f - y).square().sum(-1)
+    if loss == "huber":
+        bounds = quadratic_bound(loss, y, y, y.shape[1]).loss.thresholds  # type: ignore[attr-defined]
+        columns = zip(f.unbind(-1), y.unbind(-1), bounds, strict=True)
+        each = [torch.nn.functional.huber_loss(a, b.expand_as(a), reduction="none", delta=t) for a, b, t in columns]
+        return 2 * torch.stack(each).sum(0)
     if loss == "logistic":
         return -torch.nn.functional.logsigmoid((2 * y - 1) * f[..., 0])
     return torch.nn.functional.cross_entropy(f.mT, y.expand(f.shape[:-1]), reduction="none")
@@ -35,7 +41,7 @@ def draw_targets(loss: str, n: int, m: int, seed: int) -> torch.Tensor:
     return y.argmax(1) if loss == "softmax" else y
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
+@pytest.mark.parametrize("loss", LOSSES)
 @given(
     d=st.integers(1, 4),
     hidden=st.lists(st.integers(1, 4), max_size=3),
@@ -63,7 +69,7 @@ def test_the_regularized_loss_never_rises(
     relaxation: float,
     seed: int,
 ) -> None:
-    m = {"squared": outputs, "logistic": 1, "softmax": outputs + 1}[loss]
+    m = {"logistic": 1, "softmax": outputs + 1}.get(loss, outputs)
     p = random_ladder(d, hidden, m, batch_shape, seed=seed)
     count, depth = torch.Size(batch_shape).numel(), len(hidden)
     x, y = rows(n, d, seed=seed), draw_targets(loss, n, m, seed + 1)

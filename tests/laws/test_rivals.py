@@ -15,7 +15,7 @@ from polyladder.training.rivals.fit import fit_kernel, fit_machine
 from tests.ladders import rows
 from tests.laws.test_alternating import draw_targets, row_losses
 
-LOSSES = ["squared", "logistic", "softmax"]
+LOSSES = ["squared", "logistic", "softmax", "huber"]
 sizes = {
     "d": st.integers(1, 4),
     "rank": st.integers(1, 3),
@@ -28,7 +28,7 @@ batch_shapes = st.sampled_from([(), (3,)])
 
 
 def outputs_of(loss: str, outputs: int) -> int:
-    return {"squared": outputs, "logistic": 1, "softmax": outputs + 1}[loss]
+    return {"logistic": 1, "softmax": outputs + 1}.get(loss, outputs)
 
 
 def machine_penalty(net: FactorizationMachine, alpha: torch.Tensor) -> torch.Tensor:

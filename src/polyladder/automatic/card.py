@@ -59,6 +59,7 @@ class ModelCard(TypedDict):
     notes: list[str]  # what was understood, mended or left out
     strengths: dict[str, Any] | None  # None for models that are no ladder
     settings: dict[str, Any]
+    loss: NotRequired[str]  # what it was fitted by
     seed: int | None
     versions: dict[str, str]
     created: str
@@ -126,6 +127,7 @@ def make_card(
         "strengths": None if model is None else strengths(model, model.inputs(X)).json(),
         "typical": None if model is None else typical_row(model, X),
         "settings": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
+        "loss": estimator.target_.loss.name,
         "seed": seed,
         "versions": versions(),
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),

@@ -14,11 +14,10 @@ import torch
 from polyladder.automatic.budget import Deadline
 from polyladder.automatic.card import HeldOut, Score
 from polyladder.automatic.compare import baselines, scores
-from polyladder.automatic.fit_table import Listener, described
+from polyladder.automatic.fit_table import Listener, described, ladder_for
 from polyladder.automatic.metrics import judged
 from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import Task, TrainingTable, training_table
-from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.partitioned import SAMPLE_ROWS, WHOLE_SWEEPS, Sweeping, fit_in_parts
 from polyladder.polynomial.store import load
 from polyladder.tables.features import count_inputs
@@ -99,6 +98,7 @@ def fit_large_table(
     keep: tuple[str, ...] = (),
     schema: str | Path | None = None,
     order: int | str = "auto",
+    loss: str = "squared",
     sweeps: int = WHOLE_SWEEPS,
     compare: bool = True,
     seed: int = 0,
@@ -119,7 +119,7 @@ def fit_large_table(
         A file of Parquet, CSV or TSV, or a folder of Parquet files.
     target : str
         The column to predict.
-    task, drop, category, keep, schema, compare, seed, say, step
+    task, drop, category, keep, schema, loss, compare, seed, say, step
         As in `fit_table`. Other models are fitted to 100,000 rows.
     order : int or "auto", default="auto"
         Of the polynomial; "auto" compares orders 2 to 5 on the sample.
@@ -148,9 +148,9 @@ def fit_large_table(
     pace.rows = count
     rows = LocalPartitions(FileParts(files, table.kinds, table.target_kind, labels, pace.add))
     share = min(0.15, HELD_OUT_ROWS / count)
-    kind: Any = LPNNRegressor if table.task == "regression" else LPNNClassifier
-    estimator = kind(order=order, random_state=seed)
-    saved = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(files, target, table, order, seed))
+    estimator = ladder_for(table.task, loss, order=order, random_state=seed)
+    belongs = fingerprint(files, target, table, f"{order} {loss}", seed)
+    saved = None if checkpoint is None else Checkpoint(Path(checkpoint), belongs)
 
     def tell(words: str) -> None:
         if not words.startswith("sweep"):
@@ -202,10 +202,10 @@ def blocks(estimator: Any) -> int:
     return 3 if members is None else len(members.W)
 
 
-def fingerprint(files: list[Path], target: str, table: TrainingTable, order: int | str, seed: int) -> str:
+def fingerprint(files: list[Path], target: str, table: TrainingTable, settings: str, seed: int) -> str:
     """What must be equal for a fit to go on from where another stopped."""
     stamps = [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
-    return json.dumps([stamps, target, table.task, [k.name for k in table.kinds], order, seed])
+    return json.dumps([stamps, target, table.task, [k.name for k in table.kinds], settings, seed])
 
 
 @dataclass(frozen=True)

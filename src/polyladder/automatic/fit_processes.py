@@ -11,11 +11,10 @@ from typing import Any
 
 import torch
 
-from polyladder.automatic.fit_table import Listener, described, held_out_rows
+from polyladder.automatic.fit_table import Listener, described, held_out_rows, ladder_for
 from polyladder.automatic.metrics import judged
 from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable
-from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
 from polyladder.models.processes import process_count, process_number
@@ -45,6 +44,7 @@ def fit_with_processes(
     width: int = 64,
     epochs: int = 20,
     batch_size: int = 256,
+    loss: str = "squared",
     seed: int = 0,
     checkpoint: Path | None = None,
     say: Listener = lambda sentence: None,
@@ -58,6 +58,8 @@ def fit_with_processes(
     table : TrainingTable
     order, width, epochs, batch_size : int
         Of the ladder and its training.
+    loss : str
+        As in `fit_table`.
     seed : int
         Of the split, the start and the order of rows.
     checkpoint : path, default=None
@@ -71,8 +73,7 @@ def fit_with_processes(
     """
     began = clock.monotonic()
     ((X, y), unseen), _ = held_out_rows(table, None, None, None, seed)
-    kind: Any = LPNNRegressor if table.task == "regression" else LPNNClassifier
-    estimator = kind(order=order, width=width, solver="adam", random_state=seed)
+    estimator = ladder_for(table.task, loss, order=order, width=width, solver="adam", random_state=seed)
     rows = estimator.read_parts(X, y)
     net = LPNN(rows.z.shape[1], (width,) * (order - 1), rows.outputs, batch_norm=True, batch_shape=(1,), seed=seed)
 

@@ -7,6 +7,7 @@ import time as clock
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +34,7 @@ from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
 from polyladder.tables.table_file import TableFile, frame_file, open_table
 from polyladder.tables.understand import column_lines
+from polyladder.training.losses import NUMBER_LOSSES, loss_named
 from polyladder.training.threads import limited
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def fit_table(
     sheet: str | None = None,
     bayesian: bool = False,
     solver: Literal["auto", "alternating", "adam"] = "auto",
+    loss: str = "squared",
     seconds: float | None = None,
     compare: bool = True,
     balance: bool = False,
@@ -103,6 +106,8 @@ def fit_table(
     bayesian : bool, default=False
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
+    loss : str, default="squared"
+        What a wrong number costs; "huber" where the target has gross errors. Classes have the log loss.
     seconds : float, default=None
         For the whole run, other models included. A selection begins with a low effort and few rows, and takes all rows,
         then the default effort, then the highest, while there is time. 0 and the default bound nothing.
@@ -161,6 +166,7 @@ def fit_table(
         read,
         bayesian=bayesian,
         solver=solver,
+        loss=loss,
         seconds=seconds,
         compare=compare,
         balance=balance,
@@ -211,6 +217,7 @@ def fit_training_table(
     *,
     bayesian: bool = False,
     solver: Literal["auto", "alternating", "adam"] = "auto",
+    loss: str = "squared",
     seconds: float | None = None,
     compare: bool = True,
     balance: bool = False,
@@ -225,6 +232,7 @@ def fit_training_table(
     """The second half of `fit_table`, with its arguments: choose, compare, fit, describe."""
     deadline = Deadline(clock.monotonic() if began is None else began, seconds or math.inf)
     X, y, task = table.columns, table.target, table.task
+    check_loss(loss, task, bayesian)
     held, notes = held_out_rows(table, test, group, time, seed)
     notes += balance_notes(y) if task == "classification" else []
     for note in notes:
@@ -243,10 +251,9 @@ def fit_training_table(
         choice = chosen_in_time(train, answers, task, deadline, step, options)
 
     def estimator_to_fit(effort: str) -> Any:
-        if choice is not None:
-            return chosen_estimator(task, choice, bayesian)
-        kind = LPNNRegressor if task == "regression" else LPNNClassifier
-        return kind(effort=effort, random_state=seed)  # type: ignore[arg-type]
+        if choice is None:
+            return ladder_for(task, loss, effort=effort, random_state=seed)
+        return chosen_estimator(task, replace(choice, settings=choice.settings | {"loss": loss}), bayesian)
 
     efforts = EFFORTS if choice is None and seconds else ("default",)
     name = "Bayesian ladder" if bayesian else "ladder"
@@ -290,6 +297,21 @@ def fit_training_table(
     with limited(1):
         estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
+
+
+def check_loss(loss: str, task: str, bayesian: bool = False) -> None:
+    """Refuse a loss of numbers that is not known, or that is asked for where there is no choice."""
+    if loss not in NUMBER_LOSSES:
+        raise ValueError(f"loss must be one of {', '.join(map(repr, NUMBER_LOSSES))}; got {loss!r}.")
+    if not loss_named(loss).quadratic and (bayesian or task == "classification"):
+        fitted = "A posterior has its own likelihood" if bayesian else "Classes have the log loss"
+        raise ValueError(f"{fitted}: loss must be left out; got {loss!r}.")
+
+
+def ladder_for(task: str, loss: str, **settings: Any) -> Any:
+    """A ladder estimator that is not fitted yet; the loss is that of numbers."""
+    check_loss(loss, task)
+    return LPNNRegressor(loss=loss, **settings) if task == "regression" else LPNNClassifier(**settings)
 
 
 def got_worse(first: HeldOut, again: HeldOut, known: tuple[NDArray[Any], NDArray[Any]] | None) -> str:

@@ -69,6 +69,9 @@ def fit(
     balance: Annotated[bool, typer.Option("--balance", help="Count all classes equally, however rare.")] = False,
     no_compare: Annotated[bool, typer.Option("--no-compare", help="Fit no other models.")] = False,
     solver: Annotated[Solver, typer.Option(help="Exact block solves, or gradient steps.")] = Solver.auto,
+    loss: Annotated[
+        str, typer.Option(help="What a wrong number costs: squared, or huber where the target has gross errors.")
+    ] = "squared",
     time_budget: Annotated[
         float | None,
         typer.Option(
@@ -138,7 +141,15 @@ def fit(
         if solver != Solver.adam:
             raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
         found = fit_in_processes(
-            data, target, reading | {"sheet": sheet}, place, epochs=epochs, seed=seed, checkpoint=part, quiet=quiet
+            data,
+            target,
+            reading | {"sheet": sheet},
+            place,
+            epochs=epochs,
+            loss=loss,
+            seed=seed,
+            checkpoint=part,
+            quiet=quiet,
         )
         if found is not None:
             finish(found, [place], replaced, None, False, quiet)
@@ -147,7 +158,7 @@ def fit(
         asked: dict[str, object] = {"--bayesian": bayesian, "--balance": balance, "--test": test, "--group": group}
         asked |= {"--time": time, "--time-budget": time_budget, "--report": report, "--sheet": sheet}
         refuse_in_parts(data, asked | {"--solver adam": solver == Solver.adam})
-        more = {"sweeps": sweeps, "compare": not no_compare, "seed": seed, "checkpoint": part}
+        more = {"loss": loss, "sweeps": sweeps, "compare": not no_compare, "seed": seed, "checkpoint": part}
         with limited(threads):
             found = fit_parts(data, target, reading | more, place, quiet=quiet)
         finish(found, [place], replaced, metrics, as_json, quiet)
@@ -159,6 +170,7 @@ def fit(
             table,
             bayesian=bayesian,
             solver=solver.value,
+            loss=loss,
             seconds=time_budget,
             compare=not no_compare,
             balance=balance,
@@ -196,7 +208,18 @@ def write_metrics(card: dict[str, Any], path: Path) -> None:
     """Write how all models did, as JSON."""
     from polyladder.files.replace_file import write_atomically
 
-    names = ("target", "task", "rows", "scores", "classes", "class_counts", "confusion", "residual_quantiles", "notes")
+    names = [
+        "target",
+        "task",
+        "loss",
+        "rows",
+        "scores",
+        "classes",
+        "class_counts",
+        "confusion",
+        "residual_quantiles",
+        "notes",
+    ]
     found = {"format": "polyladder metrics 1"} | {name: card[name] for name in names if card.get(name) is not None}
     found["held_out"] = card["selection"]["held_out"]
     write_atomically((json.dumps(found, indent=1) + "\n").encode(), path)
@@ -219,7 +242,9 @@ def show_result(estimator: Any) -> None:
     order = f"{selection['floor']} function" if selection.get("floor") else f"polynomial of order {ladder.order}"
     shape = f"a {order} in {ladder.in_features} {'input' if ladder.in_features == 1 else 'inputs'}"
     every = "all " if selection["fitted"] == card["rows"] else ""
-    console.print(f"Fitted to {every}{selection['fitted']:,} rows: {shape}.")
+    loss = estimator.target_.loss
+    by = "" if loss.quadratic or loss.answer == "classes" else f" by the {loss.name} loss"
+    console.print(f"Fitted to {every}{selection['fitted']:,} rows{by}: {shape}.")
     if "90" in card["residual_quantiles"]:
         from polyladder.tables.columns import write_value
 

@@ -16,6 +16,7 @@ def fit_in_processes(
     place: Path,
     *,
     epochs: int,
+    loss: str,
     seed: int,
     checkpoint: Path,
     quiet: bool,
@@ -29,7 +30,7 @@ def fit_in_processes(
         first = process_number() == 0
         with progress(first and not quiet) as shown:
             table = read_training_table(data, target, **reading, say=shown.say)
-            found = fit_with_processes(table, epochs=epochs, seed=seed, checkpoint=checkpoint, say=shown.say)
+            found = fit_with_processes(table, epochs=epochs, loss=loss, seed=seed, checkpoint=checkpoint, say=shown.say)
             if first:
                 found.save(place)
     return found if first else None

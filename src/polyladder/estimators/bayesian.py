@@ -136,7 +136,7 @@ class BayesianEstimator(TableEstimator):
             prepared, count = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
             rows, features = prepared.rows, prepared.features
             assert isinstance(features, Features)
-            if rows.loss == "softmax":
+            if rows.loss.answer == "classes" and rows.outputs > 1:
                 raise ValueError(f"y must have two classes where rows lie in parts; got {rows.outputs}.")
             seed = seeds_from(draft.random_state, 1)[0]
             order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)

@@ -139,7 +139,7 @@ def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None
         return Work("adam", usual, (), 0.0, budget, "it was asked for.")
     if is_sparse(rows.z):
         return Work("adam", usual, (), 0.0, budget, "the rows are sparse.")
-    if solver == "auto" and rows.loss == "softmax" and rows.outputs > MANY_CLASSES:
+    if solver == "auto" and rows.loss.answer == "classes" and rows.outputs > MANY_CLASSES:
         return Work("adam", usual, (), 0.0, budget, "many classes need wider ladders than block solves can afford.")
     shape = Shape(n, d, width, order, rows.outputs)
     full, *others = ways_for(rows)
@@ -159,7 +159,7 @@ Way = tuple[tuple[Stage, ...], str]
 
 def ways_for(rows: Rows) -> list[Way]:
     """Stages and why they would be chosen, from the most accurate to the cheapest."""
-    numbers = rows.loss == "squared"
+    numbers = rows.loss.answer == "numbers"
     all_rows = FULL if numbers else (Stage(1.0, CLASS_SWEEPS),)
     ways: list[Way] = [(all_rows, "sweeps on all rows fit into the budget.")]
     if len(rows.z) < STAGED_ROWS:

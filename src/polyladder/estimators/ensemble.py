@@ -41,6 +41,9 @@ class EnsembleEstimator(TableEstimator):
     (`_plans`) and how the fitted ones are kept (`_keep`).
     """
 
+    loss: str | None = None
+    """The name of the loss, where there is a choice."""
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a table.
 
@@ -81,7 +84,7 @@ class EnsembleEstimator(TableEstimator):
                 share a program.
         """
         self._check_parameters()
-        key = (id(X), id(y), id(sample_weight), self.features, self.clip, self.missing)
+        key = (id(X), id(y), id(sample_weight), self.features, self.clip, self.missing, self.loss)
         if key not in shared:
             shared[key] = self._prepare(X, y, sample_weight)
         prepared: Prepared = shared[key]
@@ -148,4 +151,4 @@ def exact_if_affordable(solver: str, rows: Rows, affordable: bool) -> str:
     """What ``solver="auto"`` means: exact solves for the squared loss on dense rows, where they are affordable."""
     if solver != "auto":
         return solver
-    return "alternating" if rows.loss == "squared" and not is_sparse(rows.z) and affordable else "adam"
+    return "alternating" if rows.loss.quadratic and not is_sparse(rows.z) and affordable else "adam"

@@ -27,9 +27,10 @@ from polyladder.estimators.selection.kernel_blocks import Options
 from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
 from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.select import Chosen, choose_model
+from polyladder.estimators.settled import settled
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, Laddered, NumberPrediction, Prepared, finite
-from polyladder.estimators.targets import Array, ClassTarget
+from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
 from polyladder.estimators.training_cost import Wanted
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -42,6 +43,7 @@ from polyladder.tables.features import KINDS
 from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
 from polyladder.tables.table import Table
+from polyladder.training.losses import NUMBER_LOSSES, loss_named
 from polyladder.training.threads import limited, threads_for
 
 SPARSE_WIDTH = 16
@@ -125,6 +127,9 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         """Take over what was learned of rows in parts, before anything is fitted."""
         self._adopt(prepared)
         self.solver_, self.loss_curve_ = "alternating", []
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        return settled(super()._prepare(X, y, sample_weight))
 
     def read_parts(self, X: Any, y: Any) -> Rows:
         """Learn features and target of rows in memory, and code them, for a fit that is made elsewhere."""
@@ -219,7 +224,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""
         rows, before = prepared.rows, self.support_
         self.support_ = support(self.members_, rows, before)
-        missing, curvature = loss_slopes(rows, mean_of(self.members_)(rows.z))
+        outputs = mean_of(self.members_)(rows.z)
+        # Down the slope, no farther than the largest curvature there is allows.
+        missing = -rows.loss.slopes(outputs, rows.coded)
+        curvature = rows.loss.curvature or float(rows.loss.curvatures(outputs, rows.coded).amax())
         weighted = missing if rows.weight is None else missing * rows.weight.unsqueeze(-1)
         moment = (states(self.members_[:1], rows.z)[0].mT @ weighted) / (curvature * self.support_.count)
         step = torch.cholesky_solve(moment, self.support_.factor[0])
@@ -407,15 +415,6 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
 
 
-def loss_slopes(rows: Rows, outputs: Tensor) -> tuple[Tensor, float]:
-    """What the outputs of rows lack, down the loss, and a bound on its curvature. Shape (n, m)."""
-    if rows.loss == "squared":
-        return rows.y - outputs, 1.0
-    if rows.loss == "logistic":
-        return rows.y.double().unsqueeze(-1) - outputs.sigmoid(), 0.25
-    return torch.nn.functional.one_hot(rows.y, rows.outputs).double() - outputs.softmax(-1), 0.5
-
-
 class LPNNRegressor(NumberPrediction, LadderEstimator):
     """Ladder polynomial networks for regression.
 
@@ -467,6 +466,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     effort : {"low", "default", "high"}, default="default"
         How much work ``order="auto"`` may be: about 2 seconds on a thousand rows, a third of that, or ten times as
         much.
+    loss : {"squared", "huber"}, default="squared"
+        What a wrong prediction costs. "huber" counts errors beyond 1.345 standard deviations of the noise linearly, so
+        that gross errors in ``y`` pull little; that scale is found from what a first fit leaves over. Candidates of
+        ``order="auto"`` are compared by the same loss.
     random_state : int, RandomState instance or None, default=None
         Seeds of the starts.
     verbose : int, default=0
@@ -514,6 +517,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     True
     """
 
+    loss: str
+
     def __init__(
         self,
         order: int | Literal["auto"] = "auto",
@@ -535,6 +540,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         validation_fraction: float = 0.0,
         warm_start: bool = False,
         effort: Literal["low", "default", "high"] = "default",
+        loss: str = "squared",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -547,6 +553,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         self.clip = clip
         self.missing = missing
         self.guard = guard
+        self.loss = loss
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.tol = tol
@@ -559,6 +566,13 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice(self, "loss", NUMBER_LOSSES)
+
+    def _learn_target(self, values: Array, weight: Tensor | None) -> NumberTarget:
+        return NumberTarget.learn(values, weight, loss_named(self.loss))
 
     def _single_answers(self, outputs: Tensor) -> Array:
         held = outputs.clamp(*self.target_.guard_range) if self.guard else outputs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add
 from typing import Any
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
+from polyladder.estimators.settled import settled
 from polyladder.estimators.table_estimator import Prepared
 from polyladder.estimators.targets import NumberTarget, Target, refuse_dates, refuse_masked
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -150,11 +151,15 @@ class ScanPart:
         return Scan(columns, None, moments, y.min(0), y.max(0))
 
 
-def target_of(scan: Scan, kind: Any, name: str) -> Target:
-    """How the target of all rows is coded; ``kind`` is the class of target, ``name`` the estimator's."""
+def target_of(scan: Scan, estimator: Any) -> Target:
+    """How the target of all rows is coded: by their moments, or by the sample where the loss needs other figures."""
     if scan.labels is not None:
-        found: Target = kind.learn(scan.labels, name)
+        found: Target = estimator.kind_of_target.learn(scan.labels, type(estimator).__name__)
         return found
+    sampled = estimator._learn_target(scan.columns.sample.y, None)
+    if not sampled.loss.quadratic:
+        low, high = (torch.tensor(each, dtype=torch.float64) for each in (scan.low, scan.high))
+        return replace(sampled, low=low, high=high)
     n, mean, spread = scan.moments
     scale = np.sqrt(spread / n)
     flat = scan.columns.sample.y.ndim == 1
@@ -198,9 +203,9 @@ def best_order(rows: Rows, width: int, seeds: list[int], alpha: Any, tell: Tell)
 
 
 def sample_error(outputs: Tensor, rows: Rows) -> float:
-    """Mean squared error, or share of wrong classes."""
-    if rows.loss == "squared":
-        return float((outputs - rows.y).square().mean())
+    """Mean loss of numbers, or share of wrong classes."""
+    if rows.loss.answer == "numbers":
+        return rows.loss.deviance(outputs, rows.y)
     found = (outputs[:, 0] > 0).long() if rows.outputs == 1 else outputs.argmax(-1)
     return float((found != rows.y).double().mean())
 
@@ -266,19 +271,19 @@ def fit_in_parts(
 def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Prepared, int]:
     """The first pass: features and target of all rows, the rows of the sample, and how many rows there are."""
     tell("reading scales, ranges and categories")
-    kind = estimator.kind_of_target
-    scan = rows.fold(ScanPart(sample_rows, kind is not NumberTarget), add)
+    scan = rows.fold(ScanPart(sample_rows, estimator.kind_of_target is not NumberTarget), add)
     summary = scan.columns
     if summary.rows < 2:
         raise ValueError(f"Found {summary.rows} row(s) while a minimum of 2 is required.")
     features = features_of(summary, estimator.part_features, estimator.clip, estimator.missing)
-    target = target_of(scan, kind, type(estimator).__name__)
+    target = target_of(scan, estimator)
     z = as_rows(features.transform_table(summary.sample.table))
     known = Rows(z, target.encode(summary.sample.y), None, target.outputs, target.loss)
     names = summary.sample.table.names
     framed = not all(name == f"x{i}" for i, name in enumerate(names))
     columns = np.array(names, dtype=object) if framed else None
-    return Prepared(known, features, target, len(names), columns, summary.sample.table), summary.rows
+    prepared = Prepared(known, features, target, len(names), columns, summary.sample.table)
+    return settled(prepared), summary.rows
 
 
 def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping, int]:

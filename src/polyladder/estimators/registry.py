@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from polyladder.estimators.first_files import OLD_NAMES
+from polyladder.training.losses import LOSSES
 
 CLASSES = {
     "BayesianLPNNClassifier": "polyladder.estimators.bayesian",
@@ -40,7 +41,7 @@ CLASSES = {
     "sklearn.QuantileTransformer": "sklearn.preprocessing",
     "sklearn.SimpleImputer": "sklearn.impute",
     "sklearn.StandardScaler": "sklearn.preprocessing",
-}
+} | {type(loss).__name__: type(loss).__module__ for loss in LOSSES.values()}
 """Names of classes in files, and the modules where they live now. A move is entered here and nowhere else."""
 
 

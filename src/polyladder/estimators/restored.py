@@ -20,6 +20,7 @@ from polyladder.tables.landmarks import Landmarks
 from polyladder.tables.ramps import Ramps
 from polyladder.tables.sparse_features import SparseFeatures
 from polyladder.tables.table import Table
+from polyladder.training.losses.loss import Loss
 
 MODELS = {
     "LPNN": {"polynomial_": ("LadderPolynomial", 0), "members_": ("LadderPolynomial", 1)},
@@ -212,6 +213,9 @@ def check_numbers(target: Any) -> int:
         check_shape(name, value, (outputs,))
     require(type(target.flat) is bool and (outputs == 1 or not target.flat), "target_ has another shape")
     check_share("the margin of target_", target.margin)
+    loss = target.loss
+    require(isinstance(loss, Loss) and loss.answer == "numbers" and loss.settled, "the loss of target_ is none")
+    loss.check_outputs(outputs)
     return outputs
 
 

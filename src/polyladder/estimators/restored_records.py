@@ -148,6 +148,7 @@ CARD: dict[str, Form] = {
     ),
     "typical": maybe(each(cell)),
     "settings": named(lambda value: True),
+    "loss": text,
     "seed": maybe(whole),
     "versions": named(text),
     "created": text,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from polyladder.polynomial.sparse import take_rows
+from polyladder.training.losses.logistic import Logistic
+from polyladder.training.losses.loss import Loss
 
 REPETITIONS = 10
 """Whole sample weights up to this mean say how often a row is there."""
@@ -24,7 +26,7 @@ class Rows:
 
     Attributes:
         z: transformed features, dense or CSR. Shape (n, d), float64.
-        y: targets: standardized (n, m) float64 for the squared loss, class numbers (n,) int64 for the others.
+        y: targets: standardized numbers (n, m) float64, or class numbers (n,) int64.
         weight: sample weights (n,), or None.
         outputs: how many outputs the model needs.
         loss: what it is fitted by.
@@ -34,7 +36,12 @@ class Rows:
     y: Tensor
     weight: Tensor | None
     outputs: int
-    loss: Literal["squared", "logistic", "softmax"]
+    loss: Loss
+
+    @property
+    def coded(self) -> Tensor:
+        """The targets as the methods of the loss read them."""
+        return self.loss.coded(self.y, len(self.y), self.outputs, torch.float64)
 
     @property
     def repeated(self) -> bool:
@@ -60,7 +67,7 @@ class Rows:
 
     def one_class(self, number: int) -> Rows:
         """The rows with one class against all others as the target."""
-        return replace(self, y=(self.y == number).long(), outputs=1, loss="logistic")
+        return replace(self, y=(self.y == number).long(), outputs=1, loss=Logistic())
 
 
 def settle_weights(weight: np.ndarray[Any, Any]) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -15,6 +15,10 @@ from torch import Tensor
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.substitute import rescale_outputs
 from polyladder.tables.table import is_frame
+from polyladder.training.losses.logistic import Logistic
+from polyladder.training.losses.loss import Loss
+from polyladder.training.losses.softmax import Softmax
+from polyladder.training.losses.squared import SQUARED
 
 Array = np.ndarray[Any, Any]
 
@@ -36,6 +40,7 @@ class NumberTarget:
         high: largest training target.
         flat: whether the target was given as (n,), so that predictions are.
         margin: how far beyond the range of the training targets a guarded prediction may go, relative to that range.
+        loss: what models are fitted by; in files of earlier versions always the squared error.
     """
 
     mean: Tensor
@@ -44,33 +49,27 @@ class NumberTarget:
     high: Tensor
     flat: bool
     margin: float = GUARD
+    loss: Loss = SQUARED
 
     @classmethod
-    def learn(cls, values: Array, weight: Tensor | None) -> Self:
+    def learn(cls, values: Array, weight: Tensor | None, loss: Loss = SQUARED) -> Self:
         """The scales and ranges of a checked target (n,) or (n, m); rows of weight zero do not count."""
         y = torch.tensor(values.reshape(len(values), -1))
         used = y if weight is None else y[weight > 0]
         share = torch.full((len(y),), 1 / len(y), dtype=y.dtype) if weight is None else weight / weight.sum()
         low, high = used.amin(0), used.amax(0)
-        # The mean of equal numbers may differ from them in the last digit, which would then be all that varies.
-        mean = torch.where(high > low, share @ y, low)
-        scale = (share @ (y - mean).square()).sqrt()
+        mean, scale = loss.standards(y, share)
         tiny = (scale < 1 / LARGEST) & (high > low)
         if bool(tiny.any()):
             spread = (high - low)[tiny][0].item()
             raise ValueError(f"y must vary by more than {1 / LARGEST:g}; got {spread:g}. Multiply it by a constant.")
         scale = torch.where(scale > 0, scale, torch.ones_like(scale))
-        return cls(mean, scale, low, high, values.ndim == 1)
+        return cls(mean, scale, low, high, values.ndim == 1, loss=loss)
 
     @property
     def outputs(self) -> int:
         """How many outputs a model needs."""
         return len(self.mean)
-
-    @property
-    def loss(self) -> Literal["squared"]:
-        """What models are fitted by."""
-        return "squared"
 
     @property
     def guard_range(self) -> tuple[Tensor, Tensor]:
@@ -89,6 +88,16 @@ class NumberTarget:
         if y.shape[1] != self.outputs:
             raise ValueError(f"y must have {self.outputs} column(s), as before; got {y.shape[1]}.")
         return (y - self.mean) / self.scale
+
+    def settled(self, loss: Loss, coded: Tensor, weight: Tensor | None) -> Self:
+        """The same target with a loss that has learned from it: the best constant of that one is coded as zero.
+
+        Args:
+            loss: settled.
+            coded: targets as `encode` gives them. Shape (n, m).
+            weight: of the rows. Shape (n,).
+        """
+        return replace(self, mean=self.mean + loss.constant(coded, weight) * self.scale, loss=loss)
 
     def widened(self, values: Array, weight: Tensor | None) -> Self:
         """The same scales, with a range that holds these targets as well."""
@@ -135,9 +144,9 @@ class ClassTarget:
         return 1 if len(self.labels) == 2 else len(self.labels)
 
     @property
-    def loss(self) -> Literal["logistic", "softmax"]:
+    def loss(self) -> Loss:
         """What models are fitted by."""
-        return "logistic" if self.outputs == 1 else "softmax"
+        return Logistic() if self.outputs == 1 else Softmax()
 
     def encode(self, values: Array) -> Tensor:
         """Class numbers. Shape (n,), int64."""

@@ -13,6 +13,7 @@ from polyladder.estimators.batch.fitting import Fitted, fit_jobs, work_of
 from polyladder.estimators.batch.plans import Job, Plan
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.rows import Rows
+from polyladder.training.losses.squared import SQUARED
 
 
 def rows(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -26,7 +27,7 @@ def plan(solver: str = "alternating", seed: int = 0, **change: Any) -> Plan:
 
 
 def job(plan: Plan, n: int = 60, seed: int = 0, weight: torch.Tensor | None = None) -> Job:
-    return Job(plan, Rows(*rows(n, seed), weight, 1, "squared"))
+    return Job(plan, Rows(*rows(n, seed), weight, 1, SQUARED))
 
 
 def assert_same(first: list[Fitted], second: list[Fitted], tolerance: float = 1e-8) -> None:
@@ -107,7 +108,7 @@ def test_threads_give_the_same_models() -> None:
 
 def test_memory_bounds_how_many_train_together() -> None:
     wide = Plan(Ladders((128,) * 3, batch_norm=True), "adam", 1, batch_size=128)
-    big = Job(wide, Rows(torch.zeros(1000, 784), torch.zeros(1000, 1), None, 1, "squared"))
+    big = Job(wide, Rows(torch.zeros(1000, 784), torch.zeros(1000, 1), None, 1, SQUARED))
     weights = 128 * (784 + 784 + 2) + 2 * 128 * (128 + 784 + 2)
     assert 1 < fitting.models_at_once([big]) < fitting.MEMORY_NUMBERS / (4 * weights)
 

@@ -10,6 +10,7 @@ from polyladder.estimators.batch.plans import Plan, Usual, make_plans, usual_bat
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.sparse import as_rows
+from polyladder.training.losses.squared import SQUARED
 
 FAMILY = Ladders((3,), batch_norm=False)
 PARAMETERS: dict[str, Any] = {
@@ -25,7 +26,7 @@ PARAMETERS: dict[str, Any] = {
 
 def rows(n: int, thin: bool = False, weight: torch.Tensor | None = None) -> Rows:
     z = as_rows(sparse.csr_matrix((n, 2))) if thin else torch.zeros(n, 2)
-    return Rows(z, torch.zeros(n, 1), weight, 1, "squared")
+    return Rows(z, torch.zeros(n, 1), weight, 1, SQUARED)
 
 
 def plans(n: int = 100, solver: str = "alternating", **change: Any) -> list[Plan]:
@@ -96,7 +97,7 @@ def test_repetitions_count_as_rows() -> None:
 @pytest.mark.parametrize("thin", [True, False])
 @pytest.mark.parametrize("n", [10, 1000, 10**6])
 def test_epochs_are_a_few_thousand_steps_within_bounds(n: int, thin: bool) -> None:
-    table = Rows(rows(10, thin).z, torch.zeros(10, 1), torch.full((10,), n / 10), 1, "squared")
+    table = Rows(rows(10, thin).z, torch.zeros(10, 1), torch.full((10,), n / 10), 1, SQUARED)
     epochs = usual_epochs(128, table)
     least = 10 if thin else 40
     assert least <= epochs <= 400

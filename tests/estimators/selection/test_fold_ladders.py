@@ -13,8 +13,9 @@ from polyladder.estimators.selection.fold_ladders import (
     operations,
     rescaled,
 )
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
-from polyladder.estimators.selection.trials import Problem
+from tests.estimators.selection.problems import problem_of
 from tests.ladders import random_ladder
 
 RNG = np.random.default_rng(8)
@@ -28,7 +29,7 @@ def reader(x: np.ndarray = X) -> Reader:
 
 
 def problem() -> Problem:
-    return Problem(Y / Y.std(), None, np.ones(90), np.arange(90), np.arange(90) % 3, 3)
+    return problem_of(Y / Y.std(), None, np.ones(90), np.arange(90), np.arange(90) % 3, 3)
 
 
 def test_folds_learn_a_product() -> None:

@@ -4,19 +4,34 @@ import numpy as np
 import pytest
 
 from polyladder import LPNNClassifier, LPNNRegressor
+from polyladder.estimators.selection.candidates.constant import Constant
+from polyladder.estimators.selection.candidates.linear import Linear
+from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.judge import CAUTION, SURE, better, narrowed, row_losses, simplest
-from polyladder.estimators.selection.trials import Problem, Trial
+from polyladder.estimators.selection.problem import Problem
+from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(5)
 Y = RNG.normal(size=(200, 1))
 
 
 def problem(classes=None) -> Problem:
-    return Problem(Y, classes, np.ones(200), np.arange(200), np.arange(200) % 5, 5)
+    return problem_of(Y, classes, np.ones(200), np.arange(200), np.arange(200) % 5, 5)
+
+
+class Other(Trial):
+    """A kernel or a ladder, of which judging needs only what it predicts."""
+
+    def add_to(self, total: object, weight: float) -> None:
+        raise NotImplementedError
 
 
 def trial(model: str, left_out: np.ndarray) -> Trial:
-    return Trial(model, "standard", 1, left_out)
+    if model == "constant":
+        return Constant("standard", 0, left_out, left_out[0])
+    if model == "linear":
+        return Linear("standard", 1, left_out, np.zeros((1, 1)), np.zeros(1), np.arange(1), 1.0)
+    return Other("standard", 1, left_out)
 
 
 def test_better_is_more_than_chance() -> None:
@@ -29,7 +44,7 @@ def test_better_is_more_than_chance() -> None:
 def test_few_rows_of_classes_must_be_surer() -> None:
     rng = np.random.default_rng(4)
     goal = (rng.random((40, 1)) < 0.5).astype(float)
-    rows = Problem(goal, goal, np.ones(40), np.arange(40), np.arange(40) % 5, 5)
+    rows = problem_of(goal, goal, np.ones(40), np.arange(40), np.arange(40) % 5, 5)
     constant, scores = np.zeros((40, 1)), 2 * goal - 1 + 1.6 * rng.normal(size=(40, 1))
     trials, weights = [trial("constant", constant), trial("kernel", scores)], np.array([0.5, 0.5])
     gain = row_losses(rows, trials, np.array([1.0, 0.0])) - row_losses(rows, trials, weights)
@@ -49,7 +64,7 @@ def test_a_line_that_does_as_well_is_taken_alone() -> None:
 def test_a_clear_line_of_few_rows_is_not_taken_for_chance() -> None:
     """One row far out makes the standard error of the gain as large as the gain itself."""
     y = np.r_[0.1 * RNG.normal(size=(11, 1)), [[9.0]]]
-    few = Problem(y, None, np.ones(12), np.arange(12), np.arange(12) % 3, 3)
+    few = problem_of(y, None, np.ones(12), np.arange(12), np.arange(12) % 3, 3)
     line = trial("linear", y + 0.02 * RNG.normal(size=y.shape))
     assert not better(row_losses(few, [line], np.ones(1)), row_losses(few, [line], np.zeros(1)), np.ones(12))
     assert simplest(few, [line], np.ones(1))[0] == pytest.approx(1, abs=0.01)

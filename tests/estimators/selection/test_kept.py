@@ -7,9 +7,12 @@ from sklearn.metrics import log_loss
 
 from polyladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import Rows
-from polyladder.estimators.selection import select
+from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kept import MORE, TIMES, check_kept, kept_error
+from polyladder.training.losses.logistic import Logistic
+from polyladder.training.losses.softmax import Softmax
+from polyladder.training.losses.squared import SQUARED
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(80, 2))
@@ -17,7 +20,7 @@ X = RNG.normal(size=(80, 2))
 
 def numbers(y: np.ndarray, weight: np.ndarray | None = None) -> Rows:
     given = None if weight is None else torch.from_numpy(weight)
-    return Rows(torch.zeros(len(y), 1), torch.from_numpy(y), given, y.shape[1], "squared")
+    return Rows(torch.zeros(len(y), 1), torch.from_numpy(y), given, y.shape[1], SQUARED)
 
 
 def test_the_error_of_numbers_is_the_weighted_mean_square() -> None:
@@ -29,7 +32,9 @@ def test_the_error_of_numbers_is_the_weighted_mean_square() -> None:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_the_error_of_classes_is_the_log_loss(classes: int) -> None:
     labels, scores = RNG.integers(0, classes, 30), RNG.normal(size=(30, 1 if classes == 2 else classes))
-    rows = Rows(torch.zeros(30, 1), torch.from_numpy(labels), None, scores.shape[1], "softmax")
+    rows = Rows(
+        torch.zeros(30, 1), torch.from_numpy(labels), None, scores.shape[1], Logistic() if classes == 2 else Softmax()
+    )
     both = np.c_[np.zeros(30), scores] if classes == 2 else scores
     p = np.exp(both) / np.exp(both).sum(1, keepdims=True)
     assert kept_error(torch.from_numpy(scores), rows) == pytest.approx(log_loss(labels, p, labels=range(classes)))
@@ -48,9 +53,11 @@ def test_a_model_that_is_worse_than_reported_is_refused(error: float) -> None:
 
 def test_every_selection_is_held_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever goes wrong between comparing and keeping: here the sum loses its parts."""
-    right = select.summed
-    monkeypatch.setattr(select, "summed", lambda used, inputs, outputs: right([], inputs, outputs))
+    right = Total.parts
+    monkeypatch.setattr(Total, "parts", lambda total: right(Total(total.inputs, total.outputs)))
     with pytest.raises(RuntimeError, match="it has 1"):
         LPNNRegressor(effort="low", random_state=0).fit(X, X[:, 0])
+    with pytest.raises(RuntimeError, match="with a Huber loss of"):
+        LPNNRegressor(effort="low", loss="huber", random_state=0).fit(X, X[:, 0])
     with pytest.raises(RuntimeError, match="log loss"):
         LPNNClassifier(effort="low", random_state=0).fit(X, X[:, 0] > 0)

@@ -15,9 +15,10 @@ from polyladder.estimators.selection.kernel_blocks import (
     ramps_for,
     smooth_block,
 )
-from polyladder.estimators.selection.trials import Problem
+from polyladder.estimators.selection.problem import Problem
 from polyladder.tables.features import RAMPS
 from polyladder.tables.table import Table
+from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(4)
 LADDERS = LadderSettings(4, 10.0, 1, 2, 1e-3, "auto", lambda count: list(range(count)))
@@ -34,7 +35,7 @@ def numbers(X: np.ndarray) -> Table:
 def rows(n: int) -> tuple[Table, Problem]:
     X = RNG.uniform(size=(n, 3))
     y = X[:, :1] * X[:, 1:2]
-    problem = Problem((y - y.mean()) / y.std(), None, np.ones(n), np.arange(n), np.arange(n) % 4, 4)
+    problem = problem_of((y - y.mean()) / y.std(), None, np.ones(n), np.arange(n), np.arange(n) % 4, 4)
     return numbers(X), problem
 
 
@@ -76,7 +77,7 @@ def test_ramps_take_the_place_of_their_columns() -> None:
 def test_two_values_have_no_ramps() -> None:
     table = numbers(RNG.integers(0, 2, size=(60, 2)).astype(float))
     y = RNG.normal(size=(60, 1))
-    problem = Problem(y, None, np.ones(60), np.arange(60), np.arange(60) % 4, 4)
+    problem = problem_of(y, None, np.ones(60), np.arange(60), np.arange(60) % 4, 4)
     plain, _ = smooth_block(table, problem, "standard", options(), RNG)
     assert ramp_block(table, problem, plain, options(), RNG) is None
 

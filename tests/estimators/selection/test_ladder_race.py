@@ -13,11 +13,12 @@ from polyladder.estimators.selection.ladder_race import (
     FOLDS,
     LADDER_ROWS,
     promising_ladders,
-    squared_error,
+    summed_loss,
     try_ladders,
 )
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
-from polyladder.estimators.selection.trials import Problem
+from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(7)
 SETTINGS = LadderSettings(4, 10.0, 1, 8, 1e-3, "auto", lambda count: list(range(count)))
@@ -33,7 +34,7 @@ def product(n: int) -> tuple[Problem, Reader]:
     y = x[:, :1] * x[:, 1:2] + x[:, 2:]
     y = (y - y.mean()) / y.std()
     return (
-        Problem(y, None, np.ones(n), np.arange(n), np.arange(n) % 5, 5),
+        problem_of(y, None, np.ones(n), np.arange(n), np.arange(n) % 5, 5),
         Reader("standard", np.arange(3), x, np.ones(3), PLAIN),
     )
 
@@ -51,10 +52,10 @@ def test_the_second_order_belongs_to_a_close_race() -> None:
     problem, reader = product(LADDER_ROWS)
     clear = try_ladders(problem, [reader], 1.0, options())
     assert [trial.order for trial in clear] == [6]
-    close = try_ladders(problem, [reader], squared_error(problem, clear[0]), options())
+    close = try_ladders(problem, [reader], summed_loss(problem, clear[0]), options())
     assert [trial.order for trial in close] == [6, 4]
     assert all(not np.isnan(trial.left_out).any() for trial in close)
-    assert all(squared_error(problem, trial) < 0.05 for trial in close)
+    assert all(summed_loss(problem, trial) < 0.05 for trial in close)
 
 
 @pytest.mark.slow
@@ -79,5 +80,6 @@ def test_folds_one_after_another_are_folds_at_once() -> None:
 
 def test_ladders_that_learn_nothing_are_given_up() -> None:
     problem, reader = product(120)
-    noise = replace(problem, y=RNG.normal(size=(120, 1)))
+    y = RNG.normal(size=(120, 1))
+    noise = replace(problem, y=y, target=y)
     assert promising_ladders(noise, reader, 3, 0.1, SETTINGS) is None

@@ -3,8 +3,8 @@
 import numpy as np
 
 from polyladder.estimators.selection import readers
+from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, plain_reader, ramp_reader
-from polyladder.estimators.selection.trials import Block
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.directions import Directions

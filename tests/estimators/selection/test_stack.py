@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.optimize import lsq_linear, minimize
 from sklearn.metrics import log_loss as reference_loss
 
-from polyladder.estimators.selection.stack import SMOOTHING, log_loss, probability, stack_classes, stack_numbers
+from polyladder.estimators.selection.stack import SMOOTHING, stack_bounded, stack_numbers, stack_scores
+from polyladder.training.losses.huber import Huber
+from polyladder.training.losses.logistic import Logistic
+from polyladder.training.losses.softmax import Softmax
+from polyladder.training.losses.squared import SQUARED
 
 RNG = np.random.default_rng(6)
 
@@ -46,13 +51,14 @@ def test_classes_are_stacked_by_log_loss(classes: int) -> None:
     weight = RNG.uniform(0.5, 2, size=120)
     models = [2 * coded + RNG.normal(size=coded.shape) - 1, coded + 2 * RNG.normal(size=coded.shape), 0 * coded]
     price = np.array([0.0, 0.01, 0.0])
-    found = stack_classes(models, coded, weight, price)
+    by = Logistic() if classes == 2 else Softmax()
+    found = stack_scores(by, models, coded, weight, price)
     assert found.sum() == pytest.approx(1)
-    target = (1 - SMOOTHING) * coded + SMOOTHING / max(2, coded.shape[1])
-    share = weight / weight.sum()
+    target = torch.from_numpy((1 - SMOOTHING) * coded + SMOOTHING / max(2, coded.shape[1]))
 
     def loss(w):
-        return log_loss(np.tensordot(w, np.stack(models), 1), target, share) + price @ w
+        f = torch.from_numpy(np.tensordot(w, np.stack(models), 1))
+        return by.deviance(f, target, torch.from_numpy(weight)) + price @ w
 
     other = minimize(
         loss, np.full(3, 1 / 3), bounds=[(0, 1)] * 3, constraints={"type": "eq", "fun": lambda w: w.sum() - 1}
@@ -64,11 +70,27 @@ def test_classes_are_stacked_by_log_loss(classes: int) -> None:
 def test_the_log_loss_is_scikit_learns(classes: int) -> None:
     labels, scores = RNG.integers(0, classes, size=40), RNG.normal(size=(40, 1 if classes == 2 else classes))
     coded = np.eye(classes)[labels][:, 1:] if classes == 2 else np.eye(classes)[labels]
-    p = probability(scores)
+    by, f = Logistic() if classes == 2 else Softmax(), torch.from_numpy(scores)
+    p = by.inverse_link(f).numpy()
     p = np.c_[1 - p, p] if classes == 2 else p
-    assert log_loss(scores, coded, np.full(40, 1 / 40)) == pytest.approx(
-        reference_loss(labels, p, labels=range(classes))
-    )
+    assert by.deviance(f, torch.from_numpy(coded)) == pytest.approx(reference_loss(labels, p, labels=range(classes)))
+
+
+def test_by_a_loss_with_a_bound_the_sum_is_where_a_general_optimizer_ends() -> None:
+    truth, weight, loss = RNG.normal(size=(90, 1)), RNG.uniform(0.5, 2, size=90), Huber((0.3,))
+    y = truth + 0.1 * RNG.standard_cauchy(size=truth.shape)
+    models = [truth + 0.5 * RNG.normal(size=truth.shape), 0.5 * truth + 0.5 * RNG.normal(size=truth.shape), -truth]
+    found = stack_bounded(loss, models, y, weight)
+
+    def value(w: np.ndarray) -> float:
+        f = torch.from_numpy(np.tensordot(w, np.stack(models), 1))
+        return loss.deviance(f, torch.from_numpy(y), torch.from_numpy(weight))
+
+    other = minimize(value, np.full(3, 0.3), bounds=[(0, None)] * 3)
+    np.testing.assert_allclose(found, other.x, atol=0.02)
+    assert value(found) < other.fun * 1.001
+    assert found[2] == 0
+    np.testing.assert_array_equal(stack_bounded(SQUARED, models, y, weight), stack_numbers(models, y, weight))
 
 
 def test_scatter_that_the_final_model_lacks_does_not_count_against_it() -> None:

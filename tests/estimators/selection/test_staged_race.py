@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, Reader
 from polyladder.estimators.selection.staged_race import HELD_OUT, MODELS, at_start, race_in_stages
-from polyladder.estimators.selection.trials import Problem
 from polyladder.tables.ramps import learn_ramps
+from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(2)
 N = 2400
@@ -20,7 +21,7 @@ SETTINGS = LadderSettings(4, 1e3, 2, 8, 1e-3, "auto", lambda count: list(range(c
 
 def problem(y: np.ndarray) -> Problem:
     y = ((y - y.mean()) / y.std())[:, None]
-    return Problem(y, None, np.ones(N), np.arange(N), RNG.permutation(N) % 5, 5)
+    return problem_of(y, None, np.ones(N), np.arange(N), RNG.permutation(N) % 5, 5)
 
 
 def readers() -> list[Reader]:

@@ -4,9 +4,11 @@ import torch
 from polyladder import certify
 from polyladder.training.gradient.attacked import attacked_rows
 from polyladder.training.gradient.bounded import bounded_losses, reaches
-from polyladder.training.losses import Loss, row_losses
+from polyladder.training.losses.huber import Huber
+from polyladder.training.losses.loss import Loss
+from polyladder.training.losses.softmax import Softmax
 from tests.ladders import BATCH_SHAPES, random_ladder, rows
-from tests.training.gradient.moving_rows import LOSSES, case, moved_rows
+from tests.training.gradient.moving_rows import LOSSES, case, moved_rows, target_for
 
 
 @pytest.mark.parametrize("batch_shape", BATCH_SHAPES)
@@ -17,22 +19,23 @@ def test_no_row_of_the_box_has_a_larger_loss(loss: Loss, batch_shape: tuple[int,
     assert bound.shape == (*batch_shape, len(x))
     tried = [attacked_rows(p, loss, x, target, radius, 3), *(moved_rows(p, x, radius, seed) for seed in range(40))]
     for moved in tried:
-        assert (row_losses(loss, p(moved), target) <= bound * (1 + 1e-12)).all()
+        assert (loss.rows(p(moved), target) <= bound * (1 + 1e-12)).all()
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_without_a_radius_it_is_the_loss(loss: Loss) -> None:
     p, x, target, radius = case(loss, (2,))
-    torch.testing.assert_close(bounded_losses(p, loss, x, target, 0 * radius), row_losses(loss, p(x), target))
+    torch.testing.assert_close(bounded_losses(p, loss, x, target, 0 * radius), loss.rows(p(x), target))
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_of_affine_functions_it_is_the_worst_loss_for_two_classes_or_one_number(loss: Loss) -> None:
-    p, x = random_ladder(4, (), 2 if loss == "softmax" else 1, seed=5), rows(9, 4)
+    loss = Huber((0.7,)) if isinstance(loss, Huber) else loss
+    p, x = random_ladder(4, (), 2 if loss.name == "softmax" else 1, seed=5), rows(9, 4)
     y = rows(9, 1, seed=2)
-    target = {"squared": y, "logistic": (y > 0).double(), "softmax": (y[:, 0] > 0).long()}[loss]
+    target = (y[:, 0] > 0).long() if loss.name == "softmax" else target_for(loss, y)
     radius = torch.full((1, 1), 0.3, dtype=torch.float64)
-    worst = row_losses(loss, p(attacked_rows(p, loss, x, target, radius, 1)), target)
+    worst = loss.rows(p(attacked_rows(p, loss, x, target, radius, 1)), target)
     torch.testing.assert_close(bounded_losses(p, loss, x, target, radius), worst)
 
 
@@ -49,16 +52,16 @@ def test_what_is_found_and_proven_of_ranges_lies_within_reach() -> None:
 
 
 def test_gradients_are_differences() -> None:
-    p, x, target, radius = case("softmax")
+    p, x, target, radius = case(Softmax())
     p.V[1].requires_grad_()
-    (slope,) = torch.autograd.grad(bounded_losses(p, "softmax", x, target, radius).sum(), p.V[1])
+    (slope,) = torch.autograd.grad(bounded_losses(p, Softmax(), x, target, radius).sum(), p.V[1])
     step = torch.zeros_like(p.V[1])
     step[2, 1] = 1e-6
     with torch.no_grad():
         up, down = (
             bounded_losses(
                 type(p)(p.W, p.b, (p.V[0], p.V[1] + s * step, p.V[2]), p.c, p.readout, p.offset),
-                "softmax",
+                Softmax(),
                 x,
                 target,
                 radius,

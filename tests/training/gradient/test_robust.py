@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from polyladder import LPNN, Adam, Feedforward, Robust, certify_margins, merge, train
 from polyladder.training.gradient.bounded import bounded_losses
 from polyladder.training.gradient.robust import jacobian_norms, robust_losses
-from polyladder.training.losses import row_losses
+from polyladder.training.losses.softmax import Softmax
 from tests.ladders import rows
 from tests.oracles.jacobian import difference_jacobian
 from tests.oracles.plain_adam import plain_adam
@@ -55,16 +55,16 @@ def test_the_loss_is_a_mixture_of_both(against: str) -> None:
     x, y = digits(20)
     model = net((2,)).eval()
     radius = torch.tensor([0.1, 0.2], dtype=torch.float64)
-    clean = robust_losses(model, "softmax", None, x, y, radius)
-    torch.testing.assert_close(clean, row_losses("softmax", model(x), y))
+    clean = robust_losses(model, Softmax(), None, x, y, radius)
+    torch.testing.assert_close(clean, Softmax().rows(model(x), y))
     worst, mixed = (
-        robust_losses(model, "softmax", Robust(0.0, against, share=share), x, y, radius)  # type: ignore[arg-type]
+        robust_losses(model, Softmax(), Robust(0.0, against, share=share), x, y, radius)  # type: ignore[arg-type]
         for share in (1.0, 0.25)
     )
     assert (worst > clean).all()
     torch.testing.assert_close(mixed, 0.25 * worst + 0.75 * clean)
     if against == "bound":
-        torch.testing.assert_close(worst, bounded_losses(merge(model), "softmax", x, y, radius.view(2, 1, 1)))
+        torch.testing.assert_close(worst, bounded_losses(merge(model), Softmax(), x, y, radius.view(2, 1, 1)))
 
 
 @pytest.mark.parametrize("against", ["attack", "bound"])

@@ -373,7 +373,7 @@ def bad(**changes):
         ({"y": torch.zeros(N, 2)}, r"y must have shape \(23, 1\) or \(23,\); got shape \(23, 2\)"),
         ({"y": torch.full((N,), math.inf)}, "y must be finite"),
         ({"on_interrupt": "ignore"}, "on_interrupt must be 'raise' or 'return'; got 'ignore'"),
-        ({"loss": "hinge"}, "loss must be one of 'squared', 'logistic', 'softmax'; got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of 'squared', 'logistic', 'softmax', 'huber'; got 'hinge'"),
         ({"loss": "logistic", "y": torch.arange(N)}, "y must hold only 0 and 1 for the loss 'logistic'; got 0 to 22"),
         ({"loss": "softmax"}, "y must hold one whole number per row"),
         ({"loss": "softmax", "y": torch.arange(N)}, r"y must be in 0, ..., 0, one class per output; got 0 to 22"),

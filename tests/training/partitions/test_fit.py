@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from polyladder.tables.partitions import LocalPartitions
+from polyladder.training.losses.huber import Huber
 from polyladder.training.partitions.fit import fit_partitions, passes
 from polyladder.training.solves.alternating import fit_alternating, random_start
 
@@ -14,7 +15,7 @@ def data(n, loss, seed=0):
     g = torch.Generator().manual_seed(seed)
     x = torch.randn(n, 6, dtype=torch.float64, generator=g)
     f = torch.sin(x[:, 0]) * x[:, 1] + x[:, 2]
-    if loss == "squared":
+    if loss == "squared" or isinstance(loss, Huber):
         return x, f + 0.3 * torch.randn(n, dtype=torch.float64, generator=g), 1
     return (x, (f > 0).long(), 1) if loss == "logistic" else (x, (2 * f).round().clamp(-1, 1).long() + 1, 3)
 
@@ -29,7 +30,7 @@ class Counted(list):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [50, 333, 900])
-@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax", Huber((0.3,))])
 @pytest.mark.parametrize("alpha", ["auto", 1e-3])
 def test_same_fit_as_in_memory(size, loss, alpha):
     x, y, m = data(900, loss)
@@ -95,6 +96,8 @@ def test_refusals():
         fit_partitions(start, LocalPartitions([(x, y)]), precision=torch.float16)
     with pytest.raises(ValueError, match="at most 4000 weights"):
         fit_partitions(random_start(6, (700,), 1, [0], 1), LocalPartitions([(x, y)]))
+    with pytest.raises(ValueError, match=r"loss must be settled for rows in parts, as Huber\(.*\) is not"):
+        fit_partitions(start, LocalPartitions([(x, y)]), loss="huber")
 
 
 @pytest.mark.slow

@@ -154,7 +154,7 @@ def test_single_precision_stays_what_it_is() -> None:
         ({"alpha": -1.0}, r"alpha must be in \[0, inf\); got -1"),
         ({"steps": 0}, "steps must be a positive integer; got 0"),
         ({"sample_weight": torch.zeros(5)}, "sample_weight must be positive for some row of every model"),
-        ({"loss": "absolute"}, "loss must be one of 'squared', 'logistic', 'softmax'; got 'absolute'"),
+        ({"loss": "absolute"}, "loss must be one of 'squared', 'logistic', 'softmax', 'huber'; got 'absolute'"),
     ],
 )
 @pytest.mark.parametrize("kind", ["machine", "kernel"])

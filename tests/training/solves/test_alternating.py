@@ -466,7 +466,7 @@ def test_auto_for_classes(loss: Any, m: int) -> None:
         ({"alpha": torch.ones(3)}, r"alpha must be one number or have shape \(2,\), one per model; got shape \(3,\)"),
         ({"alpha": "best"}, "alpha must be a non-negative number, one per model, or 'auto'; got 'best'"),
         ({"noise_inflation": -1.0}, r"noise_inflation must be in \[0, inf\); got -1"),
-        ({"loss": "hinge"}, "loss must be one of 'squared', 'logistic', 'softmax'; got 'hinge'"),
+        ({"loss": "hinge"}, "loss must be one of 'squared', 'logistic', 'softmax', 'huber'; got 'hinge'"),
         ({"loss": "logistic"}, "must have 1 output for the loss 'logistic'; got 3"),
         ({"loss": "softmax"}, "y must hold one whole number per row"),
         ({"loss": "softmax", "y": torch.full((10,), 3)}, "y must be in 0, ..., 2, one class per output; got 3 to 3"),

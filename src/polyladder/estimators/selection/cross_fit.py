@@ -12,10 +12,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from polyladder.estimators.selection.candidates.block import Block
+from polyladder.estimators.selection.candidates.kernel import Kernel, kernel_by_rows
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.trials import Block, Problem, Trial, kernel_numbers
+from polyladder.estimators.selection.problem import Problem
 from polyladder.training.kernels.directions import pick_directions
-from polyladder.training.kernels.logistic import fit_classes
+from polyladder.training.kernels.newton import fit_outputs
 from polyladder.training.kernels.relevance import Array, fit_relevance
 
 ROWS_PER_SCALE = 20
@@ -27,7 +29,7 @@ def doubtful(problem: Problem, block: Block) -> bool:
     return len(problem.chosen) < ROWS_PER_SCALE * len(block.scales.scales)
 
 
-def cross_fitted(problem: Problem, trials: list[Trial], effort: Effort, rng: np.random.Generator) -> list[Trial]:
+def cross_fitted(problem: Problem, trials: list[Kernel], effort: Effort, rng: np.random.Generator) -> list[Kernel]:
     """The same kernels over one block, their predictions of each fold's rows made without these rows.
 
     Args:
@@ -37,7 +39,6 @@ def cross_fitted(problem: Problem, trials: list[Trial], effort: Effort, rng: np.
         rng: picks rows.
     """
     block = trials[0].block
-    assert block is not None
     left_out = [np.zeros_like(trial.left_out) for trial in trials]
     for k in range(problem.folds):
         inside, outside = problem.chosen[problem.fold != k], problem.fold == k
@@ -65,25 +66,23 @@ def block_without(
 
 
 def refitted_values(
-    problem: Problem, block: Block, trial: Trial, inside: NDArray[np.intp], outside: NDArray[np.intp]
+    problem: Problem, block: Block, trial: Kernel, inside: NDArray[np.intp], outside: NDArray[np.intp]
 ) -> Array:
     """What the kernel, fitted on some rows, predicts of others. Shape (outside, m)."""
     new = block.directions.along(block.x[outside])
-    if problem.classes is None:
-        fitted, _ = kernel_numbers(replace(problem, chosen=inside), block, trial.order)
-        assert fitted.coefficients is not None
-        assert fitted.offset is not None
+    if problem.loss.by_rows:
+        fitted, _ = kernel_by_rows(replace(problem, chosen=inside), block, trial.order)
         powers = (1 + block.directions.stretch(trial.order) * new) ** trial.order
         return np.asarray(powers @ fitted.coefficients + fitted.offset)
     factor = block.directions.factor(trial.order)
     phi, others = (block.directions.features(t, trial.order, factor) for t in (block.along, new))
-    solved = fit_classes(phi, problem.classes[inside], problem.weight[inside], trial.ridge)
+    solved = fit_outputs(problem.loss, phi, problem.target[inside], problem.weight[inside], trial.ridge)
     return np.asarray(others @ solved[:-1] + solved[-1])
 
 
-def by_block(trials: Iterable[Trial]) -> list[list[Trial]]:
+def by_block(trials: Iterable[Kernel]) -> list[list[Kernel]]:
     """Kernels that share a block, together."""
-    groups: dict[int, list[Trial]] = {}
+    groups: dict[int, list[Kernel]] = {}
     for trial in trials:
         groups.setdefault(id(trial.block), []).append(trial)
     return list(groups.values())

@@ -14,7 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.selection.trials import Block, Problem, Trial, kernel_classes, kernel_numbers
+from polyladder.estimators.selection.candidates.block import Block
+from polyladder.estimators.selection.candidates.kernel import Kernel, kernel_by_rows, kernel_on_folds
+from polyladder.estimators.selection.problem import Problem
 from polyladder.polynomial.ladder import LadderPolynomial, combine
 from polyladder.training.kernels.ridge import RidgeFit
 from polyladder.training.solves.stages import StagedFit, joined
@@ -34,20 +36,20 @@ def workers_for(rows: int) -> int:
     return workers_elsewhere() if rows >= SPREAD_ROWS else 0
 
 
-def kernels_of_numbers(problem: Problem, kinds: Sequence[Kind]) -> list[tuple[Trial, RidgeFit]]:
-    """`kernel_numbers` of each block and degree."""
+def kernels_by_rows(problem: Problem, kinds: Sequence[Kind]) -> list[tuple[Kernel, RidgeFit]]:
+    """`kernel_by_rows` of each block and degree."""
     if not workers_for(len(problem.chosen)):
-        return [kernel_numbers(problem, block, degree) for block, degree in kinds]
-    tasks = [partial(numbers_there, compared(problem), bare(block), degree) for block, degree in kinds]
+        return [kernel_by_rows(problem, block, degree) for block, degree in kinds]
+    tasks = [partial(rows_there, compared(problem), bare(block), degree) for block, degree in kinds]
     found = zip(run_elsewhere(tasks), kinds, strict=True)
     return [(replace(trial, block=block), fit) for (trial, fit), (block, _) in found]
 
 
-def kernels_by_log_loss(problem: Problem, kinds: Sequence[Kind], ridges: Sequence[float]) -> list[list[Trial]]:
-    """`kernel_classes` of each block and degree."""
+def kernels_on_folds(problem: Problem, kinds: Sequence[Kind], ridges: Sequence[float]) -> list[list[Kernel]]:
+    """`kernel_on_folds` of each block and degree."""
     if not workers_for(len(problem.chosen)):
-        return [kernel_classes(problem, block, degree, ridges) for block, degree in kinds]
-    tasks = [partial(classes_there, compared(problem), bare(block), degree, ridges) for block, degree in kinds]
+        return [kernel_on_folds(problem, block, degree, ridges) for block, degree in kinds]
+    tasks = [partial(folds_there, compared(problem), bare(block), degree, ridges) for block, degree in kinds]
     found = zip(run_elsewhere(tasks), kinds, strict=True)
     return [[replace(trial, block=block) for trial in trials] for trials, (block, _) in found]
 
@@ -81,26 +83,35 @@ def stages_in_shares(solve: Solve, start: LadderPolynomial | StagedFit, rows: in
     return joined(run_elsewhere([partial(solve, start[share]) for share in shares]))
 
 
-def numbers_there(problem: Problem, block: Block, degree: int) -> tuple[Trial, RidgeFit]:
-    """On a worker: the trial without its block, which the driver has."""
-    trial, fit = kernel_numbers(problem, block, degree)
-    return replace(trial, block=None), fit
+def rows_there(problem: Problem, block: Block, degree: int) -> tuple[Kernel, RidgeFit]:
+    """On a worker: the trial without the rows of its block, which the driver has."""
+    trial, fit = kernel_by_rows(problem, block, degree)
+    return replace(trial, block=without_rows(block)), fit
 
 
-def classes_there(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Trial]:
-    """On a worker: the trials without their block, which the driver has."""
-    return [replace(trial, block=None) for trial in kernel_classes(problem, block, degree, ridges)]
+def folds_there(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Kernel]:
+    """On a worker: the trials without the rows of their block, which the driver has."""
+    found = kernel_on_folds(problem, block, degree, ridges)
+    return [replace(trial, block=without_rows(block)) for trial in found]
 
 
 def compared(problem: Problem) -> Problem:
     """The compared rows alone."""
     rows = problem.chosen
-    classes = None if problem.classes is None else problem.classes[rows]
     return replace(
-        problem, y=problem.y[rows], classes=classes, weight=problem.weight[rows], chosen=np.arange(len(rows))
+        problem,
+        y=problem.y[rows],
+        target=problem.target[rows],
+        weight=problem.weight[rows],
+        chosen=np.arange(len(rows)),
     )
 
 
 def bare(block: Block) -> Block:
     """A block without its inputs, of which kernels read only what lies along the directions."""
     return replace(block, x=block.x[:0])
+
+
+def without_rows(block: Block) -> Block:
+    """A block as it is sent back: what lies along the directions is known where it came from."""
+    return replace(block, x=block.x[:0], along=block.along[:0])

@@ -12,11 +12,13 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.cost import Shape
+from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.elsewhere import ladders_in_shares
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
-from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.kernels.relevance import Array
+from polyladder.training.losses.loss import Loss
 from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.stages import RELAXATION
 
@@ -68,7 +70,7 @@ def operations(rows: int, reader: Reader, order: int, count: int, outputs: int, 
 
 def fold_ladders(
     problem: Problem, reader: Reader, order: int, settings: LadderSettings, folds: Sequence[int] | None = None
-) -> Trial:
+) -> Ladders:
     """Ladders of one order on each fold; their mean is kept.
 
     Args:
@@ -81,7 +83,7 @@ def fold_ladders(
     folds = range(problem.folds) if folds is None else folds
     relative = relative_scales(problem, reader.scale)
     rows = torch.from_numpy(reader.x[problem.chosen]) * relative
-    y = torch.from_numpy(problem.y[problem.chosen])
+    y, goal = torch.from_numpy(problem.y[problem.chosen]), torch.from_numpy(problem.goal)
     hidden = (settings.width_of(reader),) * (order - 1)
     own = [k * settings.per_fold + i for k in folds for i in range(settings.per_fold)]
     seeds = settings.seeds(problem.folds * settings.per_fold)  # one for each ladder, whichever folds are left out
@@ -89,7 +91,8 @@ def fold_ladders(
     fold = torch.from_numpy(problem.fold)
     inside = [(fold != k).nonzero().squeeze(-1) for k in folds for _ in range(settings.per_fold)]
     weight = torch.from_numpy(problem.weight[problem.chosen])
-    solve = partial(solved, rows, y, weight, (settings.alpha, settings.sweeps, settings.tolerance))
+    options = (settings.alpha, settings.sweeps, settings.tolerance)
+    solve = partial(solved, problem.loss, rows, goal, weight, options)
     found = ladders_in_shares(solve, start, len(rows), inside)
     left_out, scatter = np.full(tuple(y.shape), np.nan), []
     for i, k in enumerate(folds):
@@ -98,31 +101,23 @@ def fold_ladders(
         left_out[outside.numpy()] = outputs.mean(0).numpy()
         scatter.append(float(outputs.var(0).mean()) if settings.per_fold > 1 else 0.0)
     excess = float(np.mean(scatter)) * (1 / settings.per_fold - 1 / (problem.folds * settings.per_fold))
-    return Trial(
-        "ladder",
-        reader.features,
-        order,
-        left_out,
-        columns=reader.columns,
-        ladder=rescaled(found, relative),
-        excess=excess,
-    )
+    return Ladders(reader.features, order, left_out, reader.columns, rescaled(found, relative), excess)
 
 
-def finished_ladders(problem: Problem, reader: Reader, trial: Trial, settings: LadderSettings) -> Trial:
+def finished_ladders(problem: Problem, reader: Reader, trial: Ladders, settings: LadderSettings) -> Ladders:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
-    assert trial.ladder is not None
     relative = relative_scales(problem, reader.scale)
-    unexplained = float((problem.goal - trial.left_out).var() / problem.goal.var())
+    unexplained = float(pulls(problem, trial.left_out).var() / pulls(problem, np.zeros_like(trial.left_out)).var())
     rows = torch.from_numpy(reader.x) * relative
-    y, weight = torch.from_numpy(problem.y), torch.from_numpy(problem.weight)
+    y, weight = torch.from_numpy(problem.target), torch.from_numpy(problem.weight)
     sweeps = NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS
-    solve = partial(solved, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
+    solve = partial(solved, problem.loss, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
     found = ladders_in_shares(solve, rescaled(trial.ladder, 1 / relative), len(rows))
     return replace(trial, ladder=rescaled(found, relative))
 
 
 def solved(
+    loss: Loss,
     x: Tensor,
     y: Tensor,
     weight: Tensor,
@@ -136,6 +131,7 @@ def solved(
         start,
         x,
         y,
+        loss=loss,
         rows=inside,
         sample_weight=weight,
         sweeps=sweeps,
@@ -143,6 +139,11 @@ def solved(
         alpha=alpha,
         relaxation=RELAXATION,
     ).polynomial
+
+
+def pulls(problem: Problem, outputs: Array) -> Array:
+    """How strongly the compared rows pull at outputs (chosen, m): of squares, twice what these miss."""
+    return np.asarray(problem.loss.slopes(torch.from_numpy(outputs), torch.from_numpy(problem.goal)).numpy())
 
 
 def relative_scales(problem: Problem, scale: Array) -> torch.Tensor:

@@ -14,7 +14,7 @@ class Candidate:
         model: "constant", "linear", "kernel" (directions through training rows) or "ladder" (fitted directions).
         features: how columns of numbers were scaled; "piecewise" has ramps as well.
         order: of the polynomial.
-        error: on rows that were left out of its fit: the share of the target's variance, or the log loss of classes.
+        error: on rows that were left out of its fit: the mean loss, of squares the share of the variance.
         weight: in the final sum.
     """
 
@@ -38,7 +38,7 @@ class Selection:
     """How a model was chosen.
 
     Attributes:
-        measure: what ``error`` is: "share of variance" or "log loss".
+        measure: what ``error`` is, as the loss calls its mean: "share of variance", "log loss" or "Huber loss".
         candidates: all that were tried, in order.
         error: of the weighted sum, on rows that were left out.
         rows: how many different rows the choice was made on.

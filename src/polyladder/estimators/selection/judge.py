@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
+import torch
 
 from polyladder.estimators.rows import MANY_ROWS
+from polyladder.estimators.selection.candidates.block import Block
+from polyladder.estimators.selection.candidates.constant import Constant
+from polyladder.estimators.selection.candidates.kernel import Kernel
+from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.linear import Linear
+from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.cross_fit import by_block, cross_fitted, doubtful
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, row_log_losses, stack_classes, stack_numbers
-from polyladder.estimators.selection.trials import Block, Problem, Trial
+from polyladder.estimators.selection.problem import Problem
+from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, stack_bounded, stack_scores
 from polyladder.training.kernels.relevance import Array
 
 PRICE = 0.5
@@ -58,31 +66,33 @@ def judged(
         rng: picks rows.
     """
 
-    def fitted(trial: Trial) -> bool:
-        return trial.block is not None and trial.block is not alike
+    def fitted(trial: Trial) -> TypeGuard[Kernel]:
+        return isinstance(trial, Kernel) and trial.block is not alike
 
     def price(trials: Sequence[Trial]) -> Array:
-        return np.array([PRICE * scales_of(t) / len(problem.chosen) if fitted(t) else 0.0 for t in trials])
+        return np.array(
+            [PRICE * len(t.block.scales.scales) / len(problem.chosen) if fitted(t) else 0.0 for t in trials]
+        )
 
     def weighed(trials: Sequence[Trial], price: Array) -> Array:
         return stack(*narrowed(problem, trials), price)
 
-    def suspect(trial: Trial) -> bool:
-        return fitted(trial) and trial.block is not None and doubtful(problem, trial.block)
+    def suspect(trial: Trial) -> TypeGuard[Kernel]:
+        return fitted(trial) and doubtful(problem, trial.block)
 
     weights, costs = weighed(trials, price(trials)), price(trials)
     if any(map(suspect, trials)):
         counting = [t for t, w in zip(trials, weights, strict=True) if suspect(t) and w > 0]
         renewed = [new for group in by_block(counting) for new in cross_fitted(problem, group, effort, rng)]
-        trials = [t for t in trials if not suspect(t)] + renewed
+        trials = [*(t for t in trials if not suspect(t)), *renewed]
         costs = np.zeros(len(trials))
         weights = weighed(trials, costs)
-    light = [t for t, w in zip(trials, weights, strict=True) if t.model == "ladder" and w < LIGHT]
+    light = [t for t, w in zip(trials, weights, strict=True) if isinstance(t, Ladders) and w < LIGHT]
     if light:
         heavy = [i for i, t in enumerate(trials) if t not in light]
         trials = [trials[i] for i in heavy]
         weights = weighed(trials, costs[heavy])
-    main = [t.model == "ladder" and w > ALONE for t, w in zip(trials, weights, strict=True)]
+    main = [isinstance(t, Ladders) and w > ALONE for t, w in zip(trials, weights, strict=True)]
     if any(main):
         weights = np.where(main, 1.0, 0.0)
     some, own = narrowed(problem, trials)
@@ -104,19 +114,19 @@ def narrowed(problem: Problem, trials: Sequence[Trial]) -> tuple[Problem, list[T
 
 def stack(problem: Problem, trials: Sequence[Trial], price: Array) -> Array:
     """Weights of the sum that predicts left-out rows best. Shape (trials,)."""
-    if problem.classes is None:
+    if problem.loss.by_rows:
         least = LEAST_OF_MANY if len(problem.y) >= MANY_ROWS else LEAST
         predicted = [guarded(t.left_out, problem) for t in trials]
         excess = np.array([t.excess for t in trials])
-        return stack_numbers(predicted, problem.goal, chosen_weight(problem), least, excess)
-    return stack_classes([t.left_out for t in trials], problem.goal, chosen_weight(problem), price)
+        return stack_bounded(problem.loss, predicted, problem.goal, chosen_weight(problem), least, excess)
+    return stack_scores(problem.loss, [t.left_out for t in trials], problem.goal, chosen_weight(problem), price)
 
 
 def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array:
     """The weights, unless a constant or lines alone predict left-out rows as well up to chance."""
-    plain = [i for i, t in enumerate(trials) if t.model in ("constant", "linear")]
+    plain = [i for i, t in enumerate(trials) if isinstance(t, Constant | Linear)]
     none, line = np.zeros_like(weights), np.zeros_like(weights)
-    none[[i for i in plain if trials[i].model == "constant"]] = 1.0
+    none[[i for i in plain if isinstance(trials[i], Constant)]] = 1.0
     line[plain] = stack(problem, [trials[i] for i in plain], np.zeros(len(plain)))
     share = chosen_weight(problem) / chosen_weight(problem).sum()
     mean, straight, losses = (row_losses(problem, trials, each) for each in (none, line, weights))
@@ -124,7 +134,7 @@ def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array
     def beats_mean(loss: Array, sure: float) -> bool:
         return better(loss, mean, share, sure) or bool(share @ loss < CLEAR * (share @ mean))
 
-    sure = SURE * (1 + (FEW if problem.classes is None else CAUTION) / len(share))
+    sure = SURE * (1 + (FEW if problem.loss.by_rows else CAUTION) / len(share))
     if beats_mean(losses, sure) and better(losses, straight, share, sure):
         return weights
     return line if beats_mean(straight, SURE) else none
@@ -132,10 +142,14 @@ def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array
 
 def row_losses(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array:
     """Loss of a weighted sum at each compared row. Shape (chosen,)."""
-    if problem.classes is not None:
-        return row_log_losses(np.tensordot(weights, np.stack([t.left_out for t in trials]), 1), problem.goal)
     total = np.tensordot(weights, np.stack([guarded(t.left_out, problem) for t in trials]), 1)
-    return np.asarray(((total - problem.goal) ** 2).mean(1))
+    return np.asarray(problem.loss.rows(torch.from_numpy(total), torch.from_numpy(problem.goal)).numpy())
+
+
+def deviance(problem: Problem, outputs: Array) -> float:
+    """Mean loss of the compared rows at outputs (chosen, m)."""
+    weight = torch.from_numpy(chosen_weight(problem))
+    return problem.loss.deviance(torch.from_numpy(outputs), torch.from_numpy(problem.goal), weight)
 
 
 def better(loss: Array, simple: Array, weight: Array, sure: float = SURE) -> bool:
@@ -151,11 +165,13 @@ def chosen_weight(problem: Problem) -> Array:
 
 
 def guarded(left_out: Array, problem: Problem) -> Array:
-    """Predictions held to the range of the targets, widened by a half: one wild row must not decide about a model."""
+    """Numbers held to the range of the targets, widened by a half: one wild row must not decide about a model."""
+    if problem.loss.answer == "classes":
+        return left_out
     low, high = problem.y.min(0), problem.y.max(0)
     return np.clip(left_out, low - 0.5 * (high - low), high + 0.5 * (high - low))
 
 
-def scales_of(trial: Trial) -> int:
+def scales_of(trial: Kernel) -> int:
     """How many scales of a kernel were fitted to all rows, those left out included."""
-    return 0 if trial.block is None else len(trial.block.scales.scales)
+    return len(trial.block.scales.scales)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from torch import Tensor
 
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.found import Selection
-from polyladder.estimators.selection.stack import log_loss
-from polyladder.training.kernels.relevance import Array
 
 TIMES, MORE = 2.0, 1e-8
 """The error of the kept model may be this many times the reported one, plus the second number. It should be lower: the
@@ -22,13 +19,7 @@ def kept_error(outputs: Tensor, compared: Rows) -> float:
         outputs: of the kept model, in standardized units. Shape (n, m).
         compared: the rows.
     """
-    f, y = np.asarray(outputs), np.asarray(compared.y)
-    weight: Array = np.ones(len(y)) if compared.weight is None else np.asarray(compared.weight)
-    share = weight / weight.sum()
-    if compared.loss == "squared":
-        return float((share @ (f - y) ** 2).mean())
-    classes = np.eye(max(2, compared.outputs))[y]
-    return log_loss(f, classes[:, 1:] if compared.outputs == 1 else classes, share)
+    return compared.loss.deviance(outputs, compared.coded, compared.weight)
 
 
 def check_kept(outputs: Tensor, compared: Rows, selection: Selection) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import room_for_inputs
-from polyladder.estimators.selection.trials import Block, Problem
 from polyladder.tables.features import RAMPS, Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.directions import pick_directions
@@ -53,7 +54,7 @@ def smooth_block(
     """Features of one kind without ramps, and a kernel over them."""
     features = fitted_features(table, problem, kind, options, max(MARGIN, EDGE / len(problem.y)))
     x = features.transform_table(table)
-    degree = 4 if problem.classes is None else 3
+    degree = 4 if problem.loss.by_rows else 3
     return features, kernel_block(kind, x, np.arange(x.shape[1]), features.groups(), problem, degree, options, rng)
 
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.fold_ladders import LadderSettings, fold_ladders, operations
-from polyladder.estimators.selection.judge import chosen_weight, guarded, narrowed
+from polyladder.estimators.selection.judge import deviance, guarded, narrowed
 from polyladder.estimators.selection.kernel_blocks import Options
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
 from polyladder.estimators.selection.staged_race import race_in_stages
-from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import combine
 
 LADDER_ROWS = 300
@@ -37,7 +38,7 @@ CLOSE = 1.4
 """A ladder whose error is more than this many times higher or lower than a kernel's decides the race at once."""
 
 
-def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, options: Options) -> list[Trial]:
+def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, options: Options) -> list[Ladders]:
     """Ladders of each kind, as far as they are affordable; of a second order only in a close race with the kernels.
 
     Of many rows, they predict those of one fold; the others are NaN.
@@ -48,7 +49,7 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
         error: of the best kernel.
         options: of the choice.
     """
-    found: list[Trial] = []
+    found: list[Ladders] = []
     rows, settings = len(problem.chosen), options.ladders
     if rows < LADDER_ROWS or not settings.per_fold:
         return found
@@ -71,28 +72,25 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
             if trial is None:
                 break
             found.append(trial)
-            if not error / CLOSE < squared_error(problem, trial) < error * CLOSE:
+            if not error / CLOSE < summed_loss(problem, trial) < error * CLOSE:
                 break
     return found
 
 
 def promising_ladders(
     problem: Problem, reader: Reader, order: int, error: float, settings: LadderSettings
-) -> Trial | None:
+) -> Ladders | None:
     """Ladders on all folds; None where those of the first ones are hopeless beside the best kernel's error."""
     first = fold_ladders(problem, reader, order, settings, range(PILOTS))
-    if squared_error(problem, first) > HOPELESS * max(error, NEAR):
+    if summed_loss(problem, first) > HOPELESS * max(error, NEAR):
         return None
     others = fold_ladders(problem, reader, order, settings, range(PILOTS, problem.folds))
-    assert first.ladder is not None
-    assert others.ladder is not None
     left_out = np.where(np.isnan(first.left_out), others.left_out, first.left_out)
     ladder = combine(torch.cat, [first.ladder, others.ladder])
-    return replace(first, left_out=left_out, ladder=ladder, excess=others.excess)
+    return replace(first, left_out=left_out, ladder=ladder, scatter=others.scatter)
 
 
-def squared_error(problem: Problem, trial: Trial) -> float:
-    """Of the predictions of compared rows that the trial predicts, held to the range of the targets."""
-    problem, [trial] = narrowed(problem, [trial])
-    weight = chosen_weight(problem)
-    return float((weight @ (guarded(trial.left_out, problem) - problem.goal) ** 2).sum() / weight.sum())
+def summed_loss(problem: Problem, trial: Ladders) -> float:
+    """Mean over compared rows that the trial predicts, summed over outputs, held to the range of the targets."""
+    problem, [known] = narrowed(problem, [trial])
+    return problem.y.shape[1] * deviance(problem, guarded(known.left_out, problem))

@@ -16,11 +16,15 @@ from polyladder.estimators.batch.fitting import fit_jobs
 from polyladder.estimators.batch.plans import Job, Plan
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.rows import Rows
+from polyladder.estimators.selection.candidates.constant import Constant, best_constant
+from polyladder.estimators.selection.candidates.ladders import Ladders as LadderTrial
+from polyladder.estimators.selection.candidates.linear import Linear
+from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.judge import simplest, stack
 from polyladder.estimators.selection.kernel_blocks import MARGIN
+from polyladder.estimators.selection.problem import CHUNK
 from polyladder.estimators.selection.select import Chosen, finished, make_problem
-from polyladder.estimators.selection.trials import CHUNK, Trial, share_scores
 from polyladder.estimators.support import MOST_ROWS
 from polyladder.estimators.table_estimator import coded_rows
 from polyladder.estimators.targets import Array, ClassTarget
@@ -29,7 +33,7 @@ from polyladder.models.batched import stack as stack_models
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
-from polyladder.training.kernels.logistic import fit_classes
+from polyladder.training.kernels.newton import fit_outputs
 
 ORDER = 5
 """Of the ladders: one more than block solves take, as their units are many."""
@@ -198,7 +202,7 @@ def choose_trained(
     )
     divided = Divided(features, rows, inside, held)
     problem = replace(make_problem(values[held], weight[held], target, options.effort, rng), folds=1)
-    trials = [constant(divided), *linear_models(divided, rng)]
+    trials: list[Trial] = [constant(divided), *linear_models(divided, rng)]
     ladders, curve = trained_ladders(divided, options, rng)
     trials += ladders
     weights = simplest(problem, trials, stack(problem, trials, np.zeros(len(trials))))
@@ -260,14 +264,13 @@ def single_inputs(features: Features, table: Table) -> torch.Tensor:
     return z
 
 
-def constant(divided: Divided) -> Trial:
+def constant(divided: Divided) -> Constant:
     """The shares of the classes as scores."""
-    weight = divided.weight[divided.inside]
-    offset = share_scores(weight @ divided.classes(divided.inside) / weight.sum())
-    return Trial("constant", divided.features.kind, 0, np.tile(offset, (len(divided.held), 1)), offset=offset)
+    classes, weight = divided.classes(divided.inside), divided.weight[divided.inside]
+    return best_constant(divided.rows.loss, classes, weight, divided.features.kind, len(divided.held))
 
 
-def linear_models(divided: Divided, rng: np.random.Generator) -> list[Trial]:
+def linear_models(divided: Divided, rng: np.random.Generator) -> list[Linear]:
     """Logistic or softmax regressions on the columns, and on their ramps as well if there are any."""
     z, found = divided.rows.z, []
     for count, name in {divided.columns: divided.features.kind, z.shape[1]: divided.name}.items():
@@ -275,15 +278,15 @@ def linear_models(divided: Divided, rng: np.random.Generator) -> list[Trial]:
         most = int(min(LINEAR_ROWS, max(LINEAR_OPERATIONS / cost, LINEAR_ROWS / 10)))
         some = np.sort(rng.permutation(divided.inside)[:most])
         inputs = z[some, :count].double().numpy()
-        solved = fit_classes(inputs, divided.classes(some), divided.weight[some], LINEAR_RIDGE)
+        solved = fit_outputs(divided.rows.loss, inputs, divided.classes(some), divided.weight[some], LINEAR_RIDGE)
         scores = z[divided.held, :count].double().numpy() @ solved[:-1] + solved[-1]
-        found.append(Trial("linear", name, 1, scores, None, solved[:-1], solved[-1], np.arange(count)))
+        found.append(Linear(name, 1, scores, solved[:-1], solved[-1], np.arange(count), LINEAR_RIDGE))
     return found
 
 
 def trained_ladders(
     divided: Divided, options: TrainingOptions, rng: np.random.Generator
-) -> tuple[list[Trial], list[float]]:
+) -> tuple[list[LadderTrial], list[float]]:
     """Ladders of different dropout, those that did not diverge, and the losses of the first."""
     rows, inside, settings = divided.rows, divided.inside, options.ladders
     inputs = rows.z.shape[1]
@@ -302,5 +305,5 @@ def trained_ladders(
         scores = evaluate(each.model, rows.z[divided.held].double()).numpy()
         if not each.diverged and np.isfinite(scores).all():
             ladder = stack_models([each.model])
-            found.append(Trial("ladder", divided.name, ORDER, scores, columns=np.arange(inputs), ladder=ladder))
+            found.append(LadderTrial(divided.name, ORDER, scores, np.arange(inputs), ladder))
     return found, fitted[0].curve

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polyladder.estimators.selection.trials import Block
+from polyladder.estimators.selection.candidates.block import Block
 from polyladder.tables.features import Features
 from polyladder.training.kernels.relevance import Array
 

@@ -10,12 +10,20 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.rows import Rows
+from polyladder.estimators.selection.candidates.block import Block
+from polyladder.estimators.selection.candidates.constant import best_constant
+from polyladder.estimators.selection.candidates.kernel import Kernel, kernel_by_rows, kernel_on_folds
+from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.linear import LINEAR_RIDGES, Linear, line_by_rows, lines_on_folds
+from polyladder.estimators.selection.candidates.total import Total
+from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.elsewhere import kernels_by_log_loss, kernels_of_numbers
+from polyladder.estimators.selection.elsewhere import kernels_by_rows, kernels_on_folds
 from polyladder.estimators.selection.fold_ladders import finished_ladders
 from polyladder.estimators.selection.found import Candidate, Selection
-from polyladder.estimators.selection.judge import chosen_weight, guarded, judged
+from polyladder.estimators.selection.judge import deviance, guarded, judged
 from polyladder.estimators.selection.kernel_blocks import (
+    MARGIN,
     Options,
     equal_block,
     fitted_features,
@@ -23,28 +31,17 @@ from polyladder.estimators.selection.kernel_blocks import (
     smooth_block,
 )
 from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
-from polyladder.estimators.selection.parts import as_members, placed, times
+from polyladder.estimators.selection.parts import as_members, times
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
-from polyladder.estimators.selection.stack import log_loss
-from polyladder.estimators.selection.trials import (
-    LINEAR_RIDGES,
-    Block,
-    Problem,
-    Trial,
-    constant,
-    kernel_classes,
-    kernel_numbers,
-    linear_classes,
-    linear_numbers,
-    solved_on_all,
-)
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
-from polyladder.training.kernels.directions import kernel_ladder, linear_ladder, pick_directions, power_ladder
+from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import fit_relevance
+from polyladder.training.kernels.reweighted import first_fit
 from polyladder.training.kernels.ridge import RidgeFit
 
 EXACT = 0.01
@@ -107,27 +104,29 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     """
     rng = np.random.default_rng(options.seed)
     problem = make_problem(values, weight, target, options.effort, rng)
+    problem, target = looked_at(table, problem, target, options)
     features, smooth, line, smooth_steps = scaled_candidates(table, problem, options, rng)
-    tried = [trial for trial, _ in smooth_steps]
+    tried: list[Trial] = [trial for trial, _ in smooth_steps]
     blocks = [(features, smooth, smooth_steps)]
     readers = [plain_reader(smooth)]
     if options.piecewise:
         ramped = ramp_block(table, problem, features, options, rng)
         if ramped is not None:
-            steps = kernels_of_numbers(problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
+            steps = kernels_by_rows(problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
             tried += [trial for trial, _ in steps]
             blocks.append((*ramped, steps))
             readers += [reader for reader in [ramp_reader(ramped[0], smooth, ramped[1])] if reader is not None]
     alike = equal_block(smooth, problem, options, rng)
-    if problem.classes is None:
+    if problem.loss.by_rows:
         kernels = [step for _, _, steps in blocks for step in steps]
         tried += refined(problem, smooth, kernels, options, rng)
         tried += try_ladders(problem, readers, min(fit.error for _, fit in kernels), options)
-        trials = [line, *tried]
-        trials.append(kernel_numbers(problem, alike, alike.scales.degree, LINEAR_RIDGES)[0])
+        trials: list[Trial] = [line, *tried]
+        trials.append(kernel_by_rows(problem, alike, alike.scales.degree, LINEAR_RIDGES)[0])
     else:
-        trials = [constant(problem, features.kind)]
-        trials += linear_classes(problem, smooth.x, features.kind, LINEAR_CLASS_RIDGES)
+        weighed = problem.weight[problem.chosen]
+        trials = [best_constant(problem.loss, problem.goal, weighed, features.kind, len(weighed))]
+        trials += lines_on_folds(problem, smooth.x, features.kind, LINEAR_CLASS_RIDGES)
         trials += kernels_of_classes(problem, alike, [(block, steps) for _, block, steps in blocks])
     compared, trials, weights = judged(problem, trials, alike, options.effort, rng)
     if any(w > 0 and t.features == "piecewise" for t, w in zip(trials, weights, strict=True)):
@@ -136,33 +135,33 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         # A line cannot explode.
         features = fitted_features(table, problem, features.kind, options, 1.0)
     for i in np.flatnonzero(weights):
-        trials[i] = solved_on_all(problem, trials[i], smooth.x)
-        if trials[i].ladder is not None and len(problem.chosen) <= FINE_ROWS:
-            reader = next(each for each in readers if each.features == trials[i].features)
-            trials[i] = finished_ladders(compared, reader, trials[i], options.ladders)
+        trial = trials[i] = trials[i].on_all(problem, smooth.x)
+        if isinstance(trial, Ladders) and len(problem.chosen) <= FINE_ROWS:
+            reader = next(each for each in readers if each.features == trial.features)
+            trials[i] = finished_ladders(compared, reader, trial, options.ladders)
     return finished(table, values, features, target, compared, trials, weights)
 
 
 def scaled_candidates(
     table: Table, problem: Problem, options: Options, rng: np.random.Generator
-) -> tuple[Features, Block, Trial, list[tuple[Trial, RidgeFit]]]:
+) -> tuple[Features, Block, Linear, list[tuple[Kernel, RidgeFit]]]:
     """A line and kernels of all degrees over the scaling of the best of them.
 
     On many rows that is found at the best degree of the first one, and of the second only its neighbors are solved too.
     """
 
-    def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Trial, RidgeFit]]:
-        return kernels_of_numbers(problem, [(block, degree) for degree in degrees])
+    def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Kernel, RidgeFit]]:
+        return kernels_by_rows(problem, [(block, degree) for degree in degrees])
 
     degrees = options.effort.degrees
     features, block = smooth_block(table, problem, options.kinds[0], options, rng)
-    line, tried = linear_numbers(problem, block.x, features.kind), steps(block, degrees)
+    line, tried = line_by_rows(problem, block.x, features.kind), steps(block, degrees)
     for kind in options.kinds[1:] if len(problem.chosen) >= SCALING_ROWS else ():
         trial, fit = min(tried, key=lambda step: step[1].error)
         others, other = smooth_block(table, problem, kind, options, rng)
         few = len(problem.chosen) <= FINE_ROWS
         first, near = (degrees, degrees) if few else ((trial.order,), neighbors(degrees, trial.order))
-        again, other_line = steps(other, first), linear_numbers(problem, other.x, kind)
+        again, other_line = steps(other, first), line_by_rows(problem, other.x, kind)
         if min(step[1].error for step in (*again, other_line)) < min(fit.error, line[1].error):
             rest = steps(other, [degree for degree in near if degree not in first])
             features, block, line = others, other, other_line
@@ -177,31 +176,29 @@ def neighbors(degrees: Sequence[int], degree: int) -> Sequence[int]:
 
 
 def kernels_of_classes(
-    problem: Problem, alike: Block, blocks: Sequence[tuple[Block, Sequence[tuple[Trial, RidgeFit]]]]
-) -> list[Trial]:
-    """The kernels that did best by least squares, by the log loss; the best of these with other ridge weights too."""
+    problem: Problem, alike: Block, blocks: Sequence[tuple[Block, Sequence[tuple[Kernel, RidgeFit]]]]
+) -> list[Kernel]:
+    """The kernels that did best by least squares, by the loss; the best of these with other ridge weights too."""
     kinds = [(alike, alike.scales.degree)]
     for i, (block, steps) in enumerate(blocks):
         ranked = sorted(steps, key=lambda step: step[1].error)
         kinds += [(block, trial.order) for trial, _ in ranked[: 1 if i else 2]]
-    first = [trials[0] for trials in kernels_by_log_loss(problem, kinds, CLASS_RIDGES[:1])]
-    share = chosen_weight(problem) / chosen_weight(problem).sum()
-    block, order = kinds[int(np.argmin([log_loss(t.left_out, problem.goal, share) for t in first]))]
-    return [*first, *kernel_classes(problem, block, order, CLASS_RIDGES[1:])]
+    first = [trials[0] for trials in kernels_on_folds(problem, kinds, CLASS_RIDGES[:1])]
+    block, order = kinds[int(np.argmin([deviance(problem, t.left_out) for t in first]))]
+    return [*first, *kernel_on_folds(problem, block, order, CLASS_RIDGES[1:])]
 
 
 def make_problem(values: Array, weight: Array, target: Target, effort: Effort, rng: np.random.Generator) -> Problem:
     """Coded targets, the rows to compare on, and their folds."""
     n = len(values)
-    coded = target.encode(values).numpy()
-    classes = None
+    y = goal = target.encode(values).numpy()
     if isinstance(target, ClassTarget):
-        classes = np.eye(len(target.labels))[coded]
-        classes = classes[:, 1:] if target.outputs == 1 else classes
-        mean = weight @ classes / weight.sum()
-        coded = (classes - mean) / np.sqrt(np.maximum(mean * (1 - mean), 1e-12))
+        goal = np.eye(len(target.labels))[y]
+        goal = goal[:, 1:] if target.outputs == 1 else goal
+        mean = weight @ goal / weight.sum()
+        y = (goal - mean) / np.sqrt(np.maximum(mean * (1 - mean), 1e-12))
     order = rng.permutation(n)
-    chosen = np.sort(order[: effort.number_rows if classes is None else effort.choice_rows])
+    chosen = np.sort(order[: effort.number_rows if target.loss.by_rows else effort.choice_rows])
     folds = max(2, min(effort.folds, len(chosen)))
     place = np.argsort(order)[chosen]
     if isinstance(target, ClassTarget):
@@ -209,12 +206,32 @@ def make_problem(values: Array, weight: Array, target: Target, effort: Effort, r
         place = np.lexsort((place, target.encode(values).numpy()[chosen])).argsort()
     else:
         place = place.argsort().argsort()
-    return Problem(np.ascontiguousarray(coded), classes, weight, chosen, place % folds, folds)
+    y, goal = np.ascontiguousarray(y), np.ascontiguousarray(goal)
+    return Problem(y, goal, target.loss, weight, chosen, place % folds, folds)
+
+
+def looked_at(table: Table, problem: Problem, target: Target, options: Options) -> tuple[Problem, Target]:
+    """The problem and its target with a settled loss: what that learns comes from a first fit."""
+    if target.loss.settled:
+        return problem, target
+    assert isinstance(target, NumberTarget)
+    features = fitted_features(table, problem, options.kinds[0], options, MARGIN)
+    weight = torch.from_numpy(problem.weight)
+    loss, outputs = first_fit(
+        target.loss, features.transform_table(table), problem.target, problem.weight, options.seed
+    )
+    found = target.settled(loss, torch.from_numpy(problem.target), weight)
+    shift = ((found.mean - target.mean) / found.scale).numpy()
+    goal, outputs = problem.target - shift, outputs - shift
+    # A step down the loss from the first fit: a gross error stays near what it should have been.
+    assert loss.curvature is not None
+    y = outputs - loss.slopes(torch.from_numpy(outputs), torch.from_numpy(goal)).numpy() / loss.curvature
+    return replace(problem, y=y, target=goal, loss=loss), found
 
 
 def refined(
-    problem: Problem, block: Block, tried: Sequence[tuple[Trial, RidgeFit]], options: Options, rng: np.random.Generator
-) -> list[Trial]:
+    problem: Problem, block: Block, tried: Sequence[tuple[Kernel, RidgeFit]], options: Options, rng: np.random.Generator
+) -> list[Kernel]:
     """Where little is left unexplained, kernels whose scales are found on more rows, at their own degree."""
     if min(fit.error for _, fit in tried) > SMOOTH * problem.y.shape[1] or len(problem.chosen) > REFINED_ROWS:
         return []
@@ -238,7 +255,7 @@ def refined(
         directions = pick_directions(block.x[problem.chosen], relevance, block.groups, REFINED_ROWS, rng, degree)
         along = directions.along(block.x[problem.chosen])
         new = Block(block.features, inputs, block.x, block.groups, relevance, directions, along)
-        found.append(kernel_numbers(problem, new, degree)[0])
+        found.append(kernel_by_rows(problem, new, degree)[0])
     return found
 
 
@@ -257,10 +274,7 @@ def finished(
 
     def error(f: Array) -> float:
         known = ~np.isnan(f[:, 0])  # ladders that fell out may predict some rows alone
-        share = chosen_weight(problem)[known] / chosen_weight(problem)[known].sum()
-        if problem.classes is not None:
-            return log_loss(f[known], problem.goal[known], share)
-        return float((share @ (guarded(f, problem) - problem.goal)[known] ** 2).mean())
+        return deviance(replace(problem, chosen=problem.chosen[known]), guarded(f, problem)[known])
 
     if isinstance(target, NumberTarget):
         # A line cannot explode.
@@ -271,12 +285,14 @@ def finished(
         Candidate(t.model, t.features, t.order, error(t.left_out), float(w))
         for t, w in zip(trials, weights, strict=True)
     ]
-    if problem.classes is None:
+    if problem.loss.by_rows:
         candidates.insert(0, Candidate("constant", features.kind, 0, error(np.zeros_like(total)), 0.0))
-    measure = "share of variance" if problem.classes is None else "log loss"
-    selection = Selection(measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
+    selection = Selection(problem.loss.measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
     z = features.transform_table(table)
-    parts = summed(used, z.shape[1], problem.y.shape[1])
+    whole_sum = Total(z.shape[1], problem.y.shape[1])
+    for trial, weight in used:
+        trial.add_to(whole_sum, weight)
+    parts = whole_sum.parts()
     whole = widen([times(part, len(parts)) for part in parts])
     rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
     compared = rows.take(torch.from_numpy(problem.chosen))
@@ -286,34 +302,3 @@ def finished(
 def as_tensor(values: Array) -> Tensor:
     """As a tensor, row after row."""
     return torch.from_numpy(np.ascontiguousarray(values))
-
-
-def summed(used: Sequence[tuple[Trial, float]], inputs: int, outputs: int) -> list[LadderPolynomial]:
-    """Ladders whose sum is the weighted sum of the trials; kernels over the same directions share one."""
-    slopes, offset = np.zeros((outputs, inputs)), np.zeros(outputs)
-    parts: list[LadderPolynomial] = []
-    shared: dict[int, tuple[Block, dict[int, Array]]] = {}
-    for trial, weight in used:
-        offset += weight * (0.0 if trial.offset is None else trial.offset)
-        if trial.ladder is not None and trial.columns is not None:
-            parts.append(placed(times(widen(trial.ladder), weight), trial.columns, inputs))
-        elif trial.block is not None and trial.coefficients is not None:
-            _, degrees = shared.setdefault(id(trial.block), (trial.block, {}))
-            degrees[trial.order] = degrees.get(trial.order, 0.0) + weight * trial.coefficients
-        elif trial.coefficients is not None and trial.columns is not None:
-            slopes[:, trial.columns] += weight * trial.coefficients.T
-    for block, degrees in shared.values():
-        first = degrees.pop(1, None)
-        if first is not None:
-            slopes[:, block.columns] += first.T @ (block.directions.stretch(1) * block.directions.slopes)
-            offset += first.sum(0)
-        if not degrees:
-            continue
-        if outputs == 1:
-            ladders = [kernel_ladder(block.directions, {p: a[:, 0] for p, a in degrees.items()})]
-        else:
-            ladders = [power_ladder(block.directions, p, a) for p, a in degrees.items()]
-        parts += [placed(each, block.columns, inputs) for each in ladders]
-    if not parts or slopes.any() or offset.any():
-        parts.append(linear_ladder(slopes, offset))
-    return parts

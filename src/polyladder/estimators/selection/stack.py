@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from scipy.optimize import nnls
-from scipy.special import expit, log_softmax, softmax
 
 from polyladder.training.kernels.relevance import Array
+from polyladder.training.losses.loss import Loss
 
 LEAST, LEAST_OF_MANY = 0.02, 0.1
 """A weight below this is set to zero, and the others are found anew. The second number is that of many rows, on all of
@@ -18,6 +19,9 @@ SMOOTHING = 0.002
 """Share of each target that is spread over all classes: a few rows must not make a sum certain."""
 
 ROUNDS = 200
+
+BOUNDED_ROUNDS = 5
+"""Rounds of weighted squares."""
 
 
 def stack_numbers(
@@ -59,10 +63,31 @@ def stack_numbers(
     return weights * (weights @ moment / size) if size > 0 else weights
 
 
-def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array, price: Array) -> Array:
-    """Weights that sum to 1 and minimize the log loss of the summed scores, by exponentiated gradients.
+def stack_bounded(
+    loss: Loss, left_out: Sequence[Array], y: Array, weight: Array, least: float = LEAST, excess: Array | None = None
+) -> Array:
+    """The same by another loss: squares that lie above it, in a few rounds, from the best single model on.
 
     Args:
+        loss: of which zero is the best constant.
+        left_out, y, weight, least, excess: as in `stack_numbers`.
+    """
+    if loss.quadratic:
+        return stack_numbers(left_out, y, weight, least, excess)
+    goal, counts = torch.from_numpy(np.ascontiguousarray(y)), torch.from_numpy(weight)
+    outputs = min(left_out, key=lambda each: loss.deviance(torch.from_numpy(each), goal, counts))
+    for _ in range(BOUNDED_ROUNDS):
+        response, curvature = (t.numpy() for t in loss.bound(torch.from_numpy(outputs), goal))
+        weights = stack_numbers(left_out, response, weight * curvature.reshape(-1), least, excess)
+        outputs = np.tensordot(weights, np.stack(left_out), 1)
+    return weights
+
+
+def stack_scores(loss: Loss, left_out: Sequence[Array], classes: Array, weight: Array, price: Array) -> Array:
+    """Weights that sum to 1 and minimize the loss of the summed scores, by exponentiated gradients.
+
+    Args:
+        loss: of classes.
         left_out: scores of each model, that of the second of two classes alone. Shapes (n, m).
         classes: 0 or 1. Shape (n, m).
         weight: of the rows. Shape (n,).
@@ -73,12 +98,12 @@ def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array, pric
     """
     scores, share = np.stack(left_out), (weight / weight.sum())[:, None]
     spread = SMOOTHING / max(2, classes.shape[1])
-    target = (1 - SMOOTHING) * classes + spread
+    target, counts = torch.from_numpy((1 - SMOOTHING) * classes + spread), torch.from_numpy(weight)
 
     def value(weights: Array) -> tuple[float, Array]:
-        f = np.tensordot(weights, scores, 1)
-        slope = np.einsum("jnm,nm->j", scores, share * (probability(f) - target))
-        return log_loss(f, target, share[:, 0]) + float(price @ weights), slope + price
+        f = torch.from_numpy(np.tensordot(weights, scores, 1))
+        slope = np.einsum("jnm,nm->j", scores, share * loss.slopes(f, target).numpy())
+        return loss.deviance(f, target, counts) + float(price @ weights), slope + price
 
     def descend(weights: Array) -> Array:
         step, (loss, slope) = 1.0, value(weights)
@@ -98,20 +123,3 @@ def stack_classes(left_out: Sequence[Array], classes: Array, weight: Array, pric
     weights = descend(np.full(len(scores), 1 / len(scores)))
     weights = np.where(weights >= LEAST, weights, 0.0)
     return descend(weights / weights.sum())
-
-
-def probability(f: Array) -> Array:
-    """Of the second class, or of each. Shape (n, m)."""
-    return np.asarray(expit(f) if f.shape[1] == 1 else softmax(f, 1))
-
-
-def row_log_losses(f: Array, target: Array) -> Array:
-    """Log loss of scores (n, m) at each row. Shape (n,)."""
-    if f.shape[1] == 1:
-        return np.asarray((np.logaddexp(0.0, f) - target * f)[:, 0])
-    return np.asarray(-(target * log_softmax(f, 1)).sum(1))
-
-
-def log_loss(f: Array, target: Array, share: Array) -> float:
-    """Mean log loss of scores (n, m) over rows whose shares (n,) sum to 1."""
-    return float(share @ row_log_losses(f, target))

@@ -17,10 +17,11 @@ from torch import Tensor
 
 from polyladder.estimators.cost import LITTLE_NOISE, Shape
 from polyladder.estimators.rows import MANY_ROWS
+from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.elsewhere import stages_in_shares
 from polyladder.estimators.selection.fold_ladders import LadderSettings, relative_scales, rescaled
+from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
-from polyladder.estimators.selection.trials import Problem, Trial
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.solves.alternating import random_start
 from polyladder.training.solves.stages import RELAXATION, Stage, StagedFit, fit_in_stages
@@ -79,7 +80,9 @@ class Runner:
         return np.asarray(self.polynomial(x).mean(0).numpy())
 
 
-def race_in_stages(problem: Problem, readers: Sequence[Reader], error: float, settings: LadderSettings) -> list[Trial]:
+def race_in_stages(
+    problem: Problem, readers: Sequence[Reader], error: float, settings: LadderSettings
+) -> list[Ladders]:
     """The best kind's ladders, solved on all rows but some of the compared ones, which they predict.
 
     Args:
@@ -106,7 +109,7 @@ def race_in_stages(problem: Problem, readers: Sequence[Reader], error: float, se
     left_out[place] = runner.predict(held)
     runner = advanced(problem, runner, np.arange(len(problem.y)), (LAST,), settings)
     ladder, reader = rescaled(runner.polynomial, runner.relative), runner.reader
-    return [Trial("ladder", reader.features, runner.order, left_out, columns=reader.columns, ladder=ladder)]
+    return [Ladders(reader.features, runner.order, left_out, reader.columns, ladder)]
 
 
 def at_start(problem: Problem, reader: Reader, rows: int, settings: LadderSettings) -> list[Runner]:
@@ -133,7 +136,8 @@ def advanced(
     solve = partial(
         fit_in_stages,
         x=torch.from_numpy(runner.reader.x[rows]) * runner.relative,
-        y=torch.from_numpy(problem.y[rows]),
+        y=torch.from_numpy(problem.target[rows]),
+        loss=problem.loss,
         stages=tuple(replace(stage, share=runner.share * stage.share) for stage in stages),
         alpha=settings.alpha,
         sample_weight=torch.from_numpy(problem.weight[rows]),
@@ -144,7 +148,7 @@ def advanced(
 
 
 def mistake(problem: Problem, runner: Runner, rows: NDArray[np.intp]) -> float:
-    """Squared error at rows of these numbers, predictions held to the targets' range."""
-    weight, low, high = problem.weight[rows], problem.y.min(0), problem.y.max(0)
-    miss = np.clip(runner.predict(rows), low, high) - problem.y[rows]
-    return float((weight @ miss**2).sum() / weight.sum())
+    """Loss at rows of these numbers, summed over outputs, predictions held to the targets' range."""
+    held = np.clip(runner.predict(rows), problem.y.min(0), problem.y.max(0))
+    weight, target = torch.from_numpy(problem.weight[rows]), torch.from_numpy(problem.target[rows])
+    return held.shape[1] * problem.loss.deviance(torch.from_numpy(held), target, weight)

@@ -20,7 +20,9 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.bayes.noise import GammaPrior, Likelihood, Noise
 from polyladder.training.bayes.probit import SeveralClasses, TwoClasses
 from polyladder.training.bayes.streams import Streams
-from polyladder.training.losses import targets
+from polyladder.training.losses.logistic import Logistic
+from polyladder.training.losses.softmax import Softmax
+from polyladder.training.losses.squared import SQUARED
 from polyladder.training.rows import Rows, checked_rows, chosen_rows, row_weights
 from polyladder.training.solves.block_step import DIRECT_LIMIT
 from polyladder.training.solves.blocks import (
@@ -207,11 +209,11 @@ def as_likelihood(
         )
     if name == "probit":
         if m == 1:
-            return TwoClasses(2 * targets("logistic", y, n, 1, blocks.f.dtype).mT.unsqueeze(0) - 1)
-        return SeveralClasses(targets("softmax", y, n, m, blocks.f.dtype).unsqueeze(0), blocks.f)
+            return TwoClasses(2 * Logistic().coded(y, n, 1, blocks.f.dtype).mT.unsqueeze(0) - 1)
+        return SeveralClasses(Softmax().coded(y, n, m, blocks.f.dtype).unsqueeze(0), blocks.f)
     if name not in ("gaussian", "student"):
         raise ValueError(f"likelihood must be 'gaussian', 'student' or 'probit'; got {name!r}.")
-    target = targets("squared", y, n, m, blocks.f.dtype).mT.unsqueeze(0)
+    target = SQUARED.coded(y, n, m, blocks.f.dtype).mT.unsqueeze(0)
     grid = (math.inf,) if name == "gaussian" else DEGREES if degrees is None else (degrees,)
     squares = (rows.unsqueeze(1) * (target - blocks.f).square()).sum(-1)
     total = rows.sum(-1, keepdim=True)

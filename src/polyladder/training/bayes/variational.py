@@ -20,7 +20,7 @@ from polyladder.analysis.moments import GaussianWeights, output_moments
 from polyladder.models.batched import positive_integer
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.bayes.factors import Block, Factors, RowMoments, equations, row_chunks
-from polyladder.training.losses import targets
+from polyladder.training.losses.squared import SQUARED
 from polyladder.training.rows import Rows, checked_rows, chosen_rows, row_weights
 from polyladder.training.solves.blocks import NormalEquations, blocks_of
 from polyladder.training.solves.cholesky import cholesky
@@ -92,7 +92,7 @@ def fit_variational(
     began = time.perf_counter()
     start = start.to(torch.float64)
     x = checked_rows(x, start.in_features, start.device)
-    y = targets("squared", y, len(x), start.out_features, x.dtype).to(x.device)
+    y = SQUARED.coded(y, len(x), start.out_features, x.dtype).to(x.device)
     chosen, _ = chosen_rows(rows, None, sample_weight, len(x), start.batch_shape)
     weight = row_weights(chosen, sample_weight, x)
     positive_integer("sweeps", sweeps)

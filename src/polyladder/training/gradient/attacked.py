@@ -8,7 +8,7 @@ from torch import Tensor
 from polyladder.analysis.jacobian import weighted_gradient
 from polyladder.analysis.line import line_polynomial
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.training.losses import Loss, row_losses
+from polyladder.training.losses.loss import Loss
 
 PLACES = 8
 """Places along a line at which the loss is computed: they cost little, as the coefficients along it are known."""
@@ -28,7 +28,7 @@ def attacked_rows(
         polynomial: any ``batch_shape``.
         loss: of the rows.
         x: rows. Shape (n, d) or (*batch_shape, n, d).
-        target: as `row_losses` takes it.
+        target: as the loss codes it.
         radius: of the boxes. Shape (*batch_shape, 1, 1).
         steps: how many lines.
 
@@ -43,18 +43,10 @@ def attacked_rows(
         # Zero comes first, so that a row which gains nothing stays where it is.
         places = first if number == 0 else first[PLACES:]
         places = places[places.abs().argsort(stable=True)]
-        slope = weighted_gradient(polynomial, at, output_slopes(loss, polynomial(at), target))
+        slope = weighted_gradient(polynomial, at, loss.slopes(polynomial(at), target))
         direction = x + radius * slope.sign() - at
         line = line_polynomial(polynomial, at, direction)
         values = line(places.view(-1, *[1] * len(line.shape)))
-        best = row_losses(loss, values, target).argmax(0)
+        best = loss.rows(values, target).argmax(0)
         at = at + places[best].unsqueeze(-1) * direction
     return torch.clamp(at, x - radius, x + radius)
-
-
-def output_slopes(loss: Loss, prediction: Tensor, target: Tensor) -> Tensor:
-    """Derivatives of every row's loss with respect to its outputs. Shape (*batch_shape, n, m)."""
-    with torch.enable_grad():
-        leaf = prediction.detach().requires_grad_()
-        (slopes,) = torch.autograd.grad(row_losses(loss, leaf, target).sum(), leaf)
-    return slopes

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from polyladder.analysis.jacobian import times
 from polyladder.polynomial.ladder import LadderPolynomial, affine
-from polyladder.training.losses import Loss, row_losses
+from polyladder.training.losses.loss import Loss
 
 
 def bounded_losses(polynomial: LadderPolynomial, loss: Loss, x: Tensor, target: Tensor, radius: Tensor) -> Tensor:
@@ -16,7 +16,7 @@ def bounded_losses(polynomial: LadderPolynomial, loss: Loss, x: Tensor, target: 
         polynomial: any ``batch_shape``.
         loss: of the rows.
         x: rows. Shape (n, d) or (*batch_shape, n, d).
-        target: as `row_losses` takes it.
+        target: as the loss codes it.
         radius: of the boxes. Shape (*batch_shape, 1, 1).
 
     Returns:
@@ -24,18 +24,11 @@ def bounded_losses(polynomial: LadderPolynomial, loss: Loss, x: Tensor, target: 
 
     Cost: about m + 3 forward passes, and memory for (n, m, d) numbers for each polynomial.
     """
-    prediction = polynomial(x)
-    readout = polynomial.readout.unsqueeze(-3)
-    if loss == "softmax":
-        # Differences of outputs are bounded as such: what two classes have in common cancels before sizes are taken.
-        classes = target.expand(prediction.shape[:-1]).unsqueeze(-1)
-        rise = reaches(polynomial, x, radius, readout - polynomial.readout.take_along_dim(classes, -2).unsqueeze(-2))
-        worst = prediction - prediction.take_along_dim(classes, -1) + rise
-        return row_losses(loss, worst, target)
-    rise = reaches(polynomial, x, radius, readout)
-    if loss == "logistic":
-        return row_losses(loss, prediction + rise * (1 - 2 * target), target)
-    return ((prediction - target).abs() + rise).square().mean(-1)
+
+    def reach(sums: Tensor) -> Tensor:
+        return reaches(polynomial, x, radius, sums)
+
+    return loss.worst(polynomial(x), target, polynomial.readout, reach)
 
 
 def reaches(polynomial: LadderPolynomial, x: Tensor, radius: Tensor, readout: Tensor) -> Tensor:

@@ -11,7 +11,8 @@ from torch import Tensor
 from polyladder.models.batched import BatchedModule
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.gradient.robust import Robust, ladder
-from polyladder.training.losses import Loss, targets
+from polyladder.training.losses import AnyLoss, loss_and_targets
+from polyladder.training.losses.loss import Loss
 from polyladder.training.rows import Rows, check_inputs, chosen_rows
 
 
@@ -22,7 +23,7 @@ class TrainingData:
     Args:
         loss: which loss.
         x: inputs, dense or CSR. Shape (n, d).
-        target: as `polyladder.training.losses.targets` returns it. Shape (n, m), or (n,) for classes.
+        target: as the loss codes it. Shape (n, m), or (n,) for classes.
         weight: of the rows, or None. Shape (n,).
         rows: numbers of the rows to train on, one vector per model of the flattened batch. Shapes (r_i,).
         validation: numbers of the rows to validate on, or None. Shapes (v_i,).
@@ -39,7 +40,7 @@ class TrainingData:
 
 
 def checked_data(
-    net: BatchedModule, loss: Loss, x: Tensor, y: Tensor, weight: Tensor | None, rows: Rows, validation: Rows
+    net: BatchedModule, loss: AnyLoss, x: Tensor, y: Tensor, weight: Tensor | None, rows: Rows, validation: Rows
 ) -> TrainingData:
     """Refuse data that the network cannot learn from, with the reason; the arguments are those of `train`."""
     d, m = cast(int, net.in_features), cast(int, net.out_features)
@@ -55,12 +56,12 @@ def checked_data(
             f"{math.prod(net.batch_shape)} models. Train them one by one."
         )
     n, like = len(x), next(net.parameters())
-    target = targets(loss, y, n, m, like.dtype)
+    found, target = loss_and_targets(loss, y, n, m, like.dtype)
     chosen, held_out = chosen_rows(rows, validation, weight, n, net.batch_shape)
     if weight is not None:
         weight = weight.detach().to(dtype=like.dtype, device=like.device)
     x = x.detach().to(dtype=like.dtype, device=like.device)
-    return TrainingData(loss, x, target.detach().to(like.device), weight, chosen, held_out)
+    return TrainingData(found, x, target.detach().to(like.device), weight, chosen, held_out)
 
 
 def check_movable(net: BatchedModule, x: Tensor) -> None:

@@ -15,7 +15,7 @@ from polyladder.models.ladder import LPNN
 from polyladder.models.merge import live_polynomial
 from polyladder.training.gradient.attacked import attacked_rows
 from polyladder.training.gradient.bounded import bounded_losses
-from polyladder.training.losses import Loss, row_losses
+from polyladder.training.losses.loss import Loss
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def robust_losses(
         loss: of the rows.
         robust: what may move, or None.
         x: rows. Shape (n, d) or (*batch_shape, n, d).
-        target: as `row_losses` takes it.
+        target: as the loss codes it.
         radius: of the boxes; not read without ``robust``. Shape (B,).
         outputs: what computes the outputs, if it is not ``net`` itself.
 
@@ -76,18 +76,18 @@ def robust_losses(
     """
     outputs = outputs or net
     if robust is None:
-        return row_losses(loss, outputs(x), target)
+        return loss.rows(outputs(x), target)
     radius = radius.to(x.dtype).view(*net.batch_shape, 1, 1)
     polynomial = live_polynomial(ladder(net))
     if robust.against == "bound":
         worst = bounded_losses(polynomial, loss, x, target, radius)
         # The rows themselves always pass: batch norm learns its statistics from them.
-        return robust.share * worst + (1 - robust.share) * row_losses(loss, outputs(x), target)
+        return robust.share * worst + (1 - robust.share) * loss.rows(outputs(x), target)
     moved = attacked_rows(polynomial, loss, x, target, radius, robust.steps)
     if robust.share == 1:
-        return row_losses(loss, outputs(moved), target)
+        return loss.rows(outputs(moved), target)
     both = outputs(torch.cat([x.expand(moved.shape), moved], -2))
-    clean, worst = (row_losses(loss, part, target) for part in both.tensor_split(2, -2))
+    clean, worst = (loss.rows(part, target) for part in both.tensor_split(2, -2))
     return robust.share * worst + (1 - robust.share) * clean
 
 

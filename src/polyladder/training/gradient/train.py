@@ -19,7 +19,7 @@ from polyladder.training.gradient.model_batch import ModelBatch, Settings, copy_
 from polyladder.training.gradient.robust import Robust
 from polyladder.training.gradient.row_stream import RowStream
 from polyladder.training.history import History, Progress, TrainingLog
-from polyladder.training.losses import Loss
+from polyladder.training.losses import AnyLoss
 from polyladder.training.rows import Rows
 
 
@@ -70,7 +70,7 @@ def train(
     x: Tensor,
     y: Tensor,
     *,
-    loss: Loss = "squared",
+    loss: AnyLoss = "squared",
     options: Adam | None = None,
     rows: Rows = None,
     validation: Rows = None,
@@ -97,9 +97,9 @@ def train(
         x: inputs, shared by all models; for a single model they may be a sparse CSR tensor. Shape (n, d). Models that
             need different inputs (folds that were scaled apart, say) take them from one long table, each by its own
             ``rows``.
-        y: targets: (n,) or (n, m) numbers for ``"squared"``, the same of 0 and 1 for ``"logistic"``, whole numbers
-            0, ..., m - 1 of shape (n,) for ``"softmax"``.
-        loss: ``"squared"`` (mean over outputs), ``"logistic"`` or ``"softmax"``.
+        y: targets: (n,) or (n, m) numbers for ``"squared"`` and ``"huber"``, the same of 0 and 1 for ``"logistic"``,
+            whole numbers 0, ..., m - 1 of shape (n,) for ``"softmax"``.
+        loss: a name or a `Loss`: ``"squared"``, ``"huber"``, ``"logistic"`` (means over outputs) or ``"softmax"``.
         options: epochs, batch size, learning rate and so on.
         rows: numbers of the rows to train on: one vector for all models, (r,); (*batch_shape, r); or a sequence of
             vectors, one per model of the flattened batch, of any lengths. None: all but the validation rows.

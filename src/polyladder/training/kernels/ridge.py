@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ class RidgeFit:
         offset: which has no ridge. Shape (m,).
         left_out: what is predicted of each row by a fit without it. Shape (n, m).
         ridge: that was chosen.
-        error: weighted mean square of what was left out, summed over outputs.
+        error: weighted mean square of what was left out, summed over outputs; or what else it was judged by.
     """
 
     coefficients: Array
@@ -32,7 +32,13 @@ class RidgeFit:
     error: float
 
 
-def ridge_regression(features: Array, y: Array, weight: Array, ridges: Sequence[float]) -> RidgeFit:
+def ridge_regression(
+    features: Array,
+    y: Array,
+    weight: Array,
+    ridges: Sequence[float],
+    judge: Callable[[Array], float] | None = None,
+) -> RidgeFit:
     r"""The best of several ridge weights by leaving each row out.
 
     Minimizes :math:`\sum_n w_n |y_n - \phi_n c - o|^2 + r |c|^2`. A row of weight 2 counts as two rows, which are
@@ -43,6 +49,7 @@ def ridge_regression(features: Array, y: Array, weight: Array, ridges: Sequence[
         y: targets. Shape (n, m).
         weight: of the rows, positive. Shape (n,).
         ridges: to choose among, positive.
+        judge: the error of predictions (n, m) of rows left out; by default their mean square.
 
     Cost: n p min(n, p).
     """
@@ -61,7 +68,7 @@ def ridge_regression(features: Array, y: Array, weight: Array, ridges: Sequence[
         unexplained = (outside + left @ (lost[:, None] * rotated)) / root
         free = unreached + (left**2) @ lost
         residual = unexplained / np.maximum(free, LEAST_FREE)[:, None]
-        error = float((weight @ residual**2).sum() / weight.sum())
+        error = float((weight @ residual**2).sum() / weight.sum()) if judge is None else judge(y - residual)
         if best is None or error < best.error:
             coefficients = right.T @ ((sizes / (sizes**2 + ridge))[:, None] * rotated)
             best = RidgeFit(coefficients, level - center @ coefficients, y - residual, ridge, error)

@@ -14,10 +14,17 @@ from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.partitions import Part
-from polyladder.training.losses import Loss
+from polyladder.training.losses.loss import Loss
 from polyladder.training.rows import check_inputs
-from polyladder.training.solves.blocks import Blocks, as_ladders, blocks_of, normal_equations, readout_equations
-from polyladder.training.solves.quadratic_bound import quadratic_bound
+from polyladder.training.solves.blocks import (
+    Blocks,
+    NormalEquations,
+    as_ladders,
+    blocks_of,
+    normal_equations,
+    readout_equations,
+)
+from polyladder.training.solves.quadratic_bound import QuadraticBound, quadratic_bound
 
 STATE_NUMBERS = 2**21
 """Numbers that the states of the rows computed at once may hold: 16 MiB in float64."""
@@ -31,17 +38,23 @@ class BlockSums:
         gram: features times features. Shape (B, p, p).
         moment: features times what the present outputs leave over. Shape (B, p, r).
         loss: of the present outputs. Shape (B,), or (B, m) where each output counts by itself.
+        scatter: what they add to an estimate of the noise variance. Shape as the loss.
         weight: of the rows. A scalar.
     """
 
     gram: Tensor
     moment: Tensor
     loss: Tensor
+    scatter: Tensor
     weight: Tensor
 
     def __add__(self, other: BlockSums) -> BlockSums:
         return BlockSums(
-            self.gram + other.gram, self.moment + other.moment, self.loss + other.loss, self.weight + other.weight
+            self.gram + other.gram,
+            self.moment + other.moment,
+            self.loss + other.loss,
+            self.scatter + other.scatter,
+            self.weight + other.weight,
         )
 
 
@@ -94,7 +107,7 @@ def readout_sums(blocks: Blocks, y: Tensor, weight: Tensor, loss: Loss) -> Block
     response, curvature = bound.quadratic(blocks.f)
     one = weight.new_ones(1)
     equations = readout_equations(blocks.below(len(blocks.W)), response - blocks.f, weight * curvature, one)
-    return BlockSums(equations.gram, equations.moment, (bound.value(blocks.f) * weight).sum(-1), weight.sum())
+    return block_sums(equations, bound, blocks.f, weight)
 
 
 def layer_sums(blocks: Blocks, block: int, y: Tensor, weight: Tensor, loss: Loss, precision: torch.dtype) -> BlockSums:
@@ -104,7 +117,13 @@ def layer_sums(blocks: Blocks, block: int, y: Tensor, weight: Tensor, loss: Loss
     g, h = features_of_block(blocks, block)
     one = weight.new_ones(1)
     equations = normal_equations(g, h, response - blocks.f, weight * curvature, one, precision=precision)
-    return BlockSums(equations.gram, equations.moment, (bound.value(blocks.f) * weight).sum(-1), weight.sum())
+    return block_sums(equations, bound, blocks.f, weight)
+
+
+def block_sums(equations: NormalEquations, bound: QuadraticBound, f: Tensor, weight: Tensor) -> BlockSums:
+    """Normal equations with what the loss at the present outputs (B, m, n) sums to."""
+    loss, scatter = ((each * weight).sum(-1) for each in (bound.value(f), bound.scatter(f)))
+    return BlockSums(equations.gram, equations.moment, loss, scatter, weight.sum())
 
 
 def features_of_block(blocks: Blocks, block: int) -> tuple[Tensor, Tensor]:

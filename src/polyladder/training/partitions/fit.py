@@ -12,7 +12,8 @@ from polyladder.models.batched import positive_integer
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.partitions import Partitions
 from polyladder.training.history import Progress
-from polyladder.training.losses import Loss
+from polyladder.training.losses import AnyLoss, loss_named
+from polyladder.training.losses.loss import Loss
 from polyladder.training.partitions.block_sums import BlockSums, OfBlock
 from polyladder.training.solves.alternating import RENEWAL, AlternatingFit, check_precision
 from polyladder.training.solves.block_step import DIRECT_LIMIT, SINGLE_ROUNDING
@@ -32,8 +33,12 @@ class MeanLoss:
         self.noise = noise
 
     def value(self, f: Tensor) -> Tensor:
-        """Mean losses, as `PartitionedLadders.f` holds them. Shape (B, m, 1) to (B, 1)."""
-        return f.sum(1)
+        """Mean losses, as `PartitionedLadders.f` holds them. Shape (B, m, 2) to (B, 1)."""
+        return f[..., :1].sum(1)
+
+    def scatter(self, f: Tensor) -> Tensor:
+        """What stands beside them. Shape (B, m, 2) to (B, 1)."""
+        return f[..., 1:].sum(1)
 
     def quadratic(self, f: Tensor) -> tuple[Tensor, Tensor]:
         """Not there: the blocks' quadratics are sums over parts."""
@@ -62,10 +67,10 @@ class PartitionedLadders:
 
     @property
     def f(self) -> Tensor:
-        """The mean loss in place of the outputs; see `MeanLoss`. Shape (B, m, 1)."""
-        mean = self.ahead.loss / self.ahead.weight
-        found = mean.new_zeros(len(mean), self.theta[-1].shape[1], 1)
-        found[:, 0, 0] = mean
+        """The mean loss and scatter in place of the outputs; see `MeanLoss`. Shape (B, m, 2)."""
+        means = torch.stack([self.ahead.loss, self.ahead.scatter], -1) / self.ahead.weight
+        found = means.new_zeros(len(means), self.theta[-1].shape[1], 2)
+        found[:, 0] = means
         return found
 
     def step(self, objective: Objective, estimating: bool) -> tuple[Tensor, Tensor]:
@@ -129,10 +134,11 @@ class PartitionedLadders:
 
     def select(self, keep: Tensor) -> PartitionedLadders:
         """Some of the ladders."""
-        ahead = BlockSums(self.ahead.gram[keep], self.ahead.moment[keep], self.ahead.loss[keep], self.ahead.weight)
+        ahead = self.ahead
+        sums = (ahead.gram[keep], ahead.moment[keep], ahead.loss[keep], ahead.scatter[keep])
         counted = None if self.determined is None else self.determined[:, keep]
         chosen = [t[keep] for t in self.theta]
-        return PartitionedLadders(self.rows, chosen, self.loss, self.precision, ahead, counted)
+        return PartitionedLadders(self.rows, chosen, self.loss, self.precision, BlockSums(*sums, ahead.weight), counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +184,7 @@ def fit_partitions(
     start: LadderPolynomial,
     rows: Partitions,
     *,
-    loss: Loss = "squared",
+    loss: AnyLoss = "squared",
     alpha: Alpha = "auto",
     noise_inflation: float | Tensor = 1.0,
     sweeps: int = 2,
@@ -205,6 +211,9 @@ def fit_partitions(
     """
     positive_integer("sweeps", sweeps)
     check_precision(precision)
+    loss = loss_named(loss)
+    if not loss.settled:
+        raise ValueError(f"loss must be settled for rows in parts, as {loss!r} is not. Use `Loss.settle` on a sample.")
     start = start.to(torch.float64)
     check_solvable(start)
     theta = blocks_of(start, start.readout.new_empty(0, start.in_features)).weights()
@@ -214,7 +223,7 @@ def fit_partitions(
     ladders = PartitionedLadders(rows, theta, loss, dtype, ahead)
     found, fields = descend(
         ladders,
-        MeanLoss(None if loss == "squared" else 0.5),
+        MeanLoss(loss.noise),
         ahead.weight.reshape(1, 1),
         DescentOptions(
             alpha,

@@ -21,7 +21,8 @@ from polyladder.tables.partitions import Part, Partitions
 from polyladder.training.bayes.gibbs import GibbsDraws, GibbsState, Priors, draw_gaussian, draw_precisions, rescale
 from polyladder.training.bayes.probit import TwoClasses
 from polyladder.training.bayes.streams import Streams
-from polyladder.training.losses import targets
+from polyladder.training.losses.logistic import Logistic
+from polyladder.training.losses.squared import SQUARED
 from polyladder.training.partitions.block_sums import BlockSums, features_of_block, slices
 from polyladder.training.partitions.fit import check_solvable
 from polyladder.training.solves.blocks import (
@@ -75,13 +76,13 @@ class OfDraw:
         for first, x, y, weight in slices(part, ladders):
             blocks = blocks_of(ladders, x, keep_pairs=False)
             if self.latent is None:
-                response = targets("squared", y, len(x), ladders.out_features, x.dtype).mT.unsqueeze(0)
+                response = SQUARED.coded(y, len(x), ladders.out_features, x.dtype).mT.unsqueeze(0)
             else:
-                sign = 2 * targets("logistic", y, len(x), 1, x.dtype).mT.unsqueeze(0) - 1
+                sign = 2 * Logistic().coded(y, len(x), 1, x.dtype).mT.unsqueeze(0) - 1
                 response = self.latent.of_rows(first, x, sign, weight)
             equations = self.equations(blocks, response, weight)
             squares = (weight.unsqueeze(1) * (response - blocks.f).square()).sum(-1)
-            sums = BlockSums(equations.gram, equations.moment, squares, weight.sum())
+            sums = BlockSums(equations.gram, equations.moment, squares, squares, weight.sum())
             found = sums if found is None else found + sums
         assert found is not None
         return found

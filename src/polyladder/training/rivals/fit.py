@@ -18,7 +18,7 @@ from polyladder.models.batched import positive_integer
 from polyladder.models.factorization_machine import FactorizationMachine
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.training.history import Progress
-from polyladder.training.losses import Loss
+from polyladder.training.losses import AnyLoss
 from polyladder.training.rivals.gauss_newton import Quadratic, gauss_newton_step
 from polyladder.training.rivals.kernel_units import KernelStructure, kernel_weights, set_kernel_weights
 from polyladder.training.rivals.machine_columns import MachineStructure, column_sweep
@@ -37,7 +37,7 @@ def fit_machine(
     x: Tensor,
     y: Tensor,
     *,
-    loss: Loss = "squared",
+    loss: AnyLoss = "squared",
     alpha: Alpha = "auto",
     noise_inflation: float | Tensor = 3.0,
     rows: Rows = None,
@@ -79,7 +79,7 @@ def fit_kernel(
     x: Tensor,
     y: Tensor,
     *,
-    loss: Loss = "squared",
+    loss: AnyLoss = "squared",
     alpha: Alpha = "auto",
     noise_inflation: float | Tensor = 1.0,
     rows: Rows = None,
@@ -114,7 +114,7 @@ def fit_vectors(
     net: FactorizationMachine | PolynomialKernel,
     x: Tensor,
     y: Tensor,
-    loss: Loss,
+    loss: AnyLoss,
     rows: Rows,
     sample_weight: Tensor | None,
     options: DescentOptions,

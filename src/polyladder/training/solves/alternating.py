@@ -16,7 +16,7 @@ from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.history import Progress
-from polyladder.training.losses import Loss
+from polyladder.training.losses import AnyLoss
 from polyladder.training.rows import Rows, checked_rows, chosen_rows, row_weights
 from polyladder.training.solves.blocks import as_ladders, blocks_of
 from polyladder.training.solves.descent import DescentOptions, SolveHistory, descend
@@ -62,7 +62,7 @@ def fit_alternating(
     x: Tensor,
     y: Tensor,
     *,
-    loss: Loss = "squared",
+    loss: AnyLoss = "squared",
     alpha: Alpha = "auto",
     noise_inflation: float | Tensor = 1.0,
     rows: Rows = None,
@@ -89,10 +89,10 @@ def fit_alternating(
     Args:
         start: where to start; its readout does not matter. Any ``batch_shape``.
         x: inputs, shared by all models. Shape (n, d).
-        y: targets: (n,) or (n, m) numbers for ``"squared"``, 0 and 1 of shape (n,) for ``"logistic"``, whole numbers
-            0, ..., m - 1 of shape (n,) for ``"softmax"``.
-        loss: the squared error, summed over outputs, is minimized exactly in each block, the others through a quadratic
-            upper bound. ``"logistic"`` is for one output.
+        y: targets: (n,) or (n, m) numbers for ``"squared"`` and ``"huber"``, 0 and 1 of shape (n,) for ``"logistic"``,
+            whole numbers 0, ..., m - 1 of shape (n,) for ``"softmax"``.
+        loss: a name or a `Loss`. The squared error, summed over outputs, is minimized exactly in each block, the others
+            through a quadratic upper bound. ``"logistic"`` is for one output.
         alpha: ridge weight, one or one per model; "auto" re-estimates the noise and one ridge weight per block between
             sweeps by empirical Bayes, and then only approximately lowers one objective.
         noise_inflation: with "auto", the estimated ridge weights are multiplied by 1 + noise_inflation * noise /

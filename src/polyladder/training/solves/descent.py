@@ -64,7 +64,8 @@ class Objective:
         n = self.rows * f.shape[1]
         # With as many determined weights as rows the correction would divide by zero; half the rows is already absurd.
         free = n - determined.minimum(0.8 * n)
-        return mean_loss(self.bound, self.weight, f) / f.shape[1] * n / free
+        mean = (self.bound.scatter(f) * self.weight).sum(-1) / self.rows
+        return mean / f.shape[1] * n / free
 
 
 def mean_loss(bound: QuadraticBound, weight: Tensor, f: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ function candidateRow(each, measure) {
     make("td", { class: "name" }, each.model),
     make("td", { class: "n" }, constant ? "" : String(each.order)),
     make("td", {}, constant ? "" : each.features),
-    make("td", { class: "n" }, measure === "log loss" ? format(each.error, 3) : `${format(100 * each.error, 3)} %`),
+    make("td", { class: "n" }, measure !== "share of variance" ? format(each.error, 3) : `${format(100 * each.error, 3)} %`),
     make("td", { class: "n" }, each.weight > 0 ? format(each.weight, 2) : "–"),
     make("td", { class: "weight" }, meter(Math.min(each.weight, 1))),
   );
@@ -28,7 +28,7 @@ export function renderCandidates() {
   const others = kinds.filter((c) => !(c.weight > 0)).sort((a, b) => a.error - b.error);
   const alike =
     tried > kinds.length ? " Candidates of one kind share a line: the least error, the sum of the weights." : "";
-  const error = measure === "log loss" ? "log loss" : "error, share of variance";
+  const error = measure === "share of variance" ? "error, share of variance" : measure;
   byId("chosen-lead").textContent =
     `${tried} candidates were compared by their predictions of rows left out of their fits. ` +
     `The model is their sum with these weights.${alike}`;

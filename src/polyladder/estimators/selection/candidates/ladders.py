@@ -1,0 +1,41 @@
+"""Ladders, whose directions are fitted too: by block solves on folds or in stages, or by gradient steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyladder.estimators.selection.candidates.total import Total
+from polyladder.estimators.selection.candidates.trial import Trial
+from polyladder.estimators.selection.parts import times
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.widen import widen
+
+
+@dataclass(frozen=True, eq=False)
+class Ladders(Trial):
+    """Ladders whose mean is the candidate.
+
+    Attributes:
+        columns: positions of their inputs among those of the polynomial. Shape (d,).
+        ladder: all of them. Batch shape (ladders,).
+        scatter: what `excess` is: the predictions of left-out rows are means of fewer ladders.
+    """
+
+    model: ClassVar[str] = "ladder"
+
+    columns: NDArray[np.intp]
+    ladder: LadderPolynomial
+    scatter: float = 0.0
+
+    @property
+    def excess(self) -> float:
+        """Mean square by which ``left_out`` scatters more than the final model does."""
+        return self.scatter
+
+    def add_to(self, total: Total, weight: float) -> None:
+        """Add the mean."""
+        total.add_ladder(times(widen(self.ladder), weight), self.columns)
