@@ -16,9 +16,9 @@ from sklearn.utils import _safe_indexing
 
 from polyladder.estimators.batch.fitting import L2
 from polyladder.estimators.batch.grid_search import BatchedGridSearchCV
-from polyladder.estimators.cost import SWEEPS
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import MANY_ROWS
+from polyladder.estimators.work import SWEEPS
 from polyladder.tables.features import count_inputs
 
 Task = Literal["regression", "classification"]

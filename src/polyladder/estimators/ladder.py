@@ -12,7 +12,7 @@ from torch import Tensor
 from polyladder.estimators.batch.families import Ladders
 from polyladder.estimators.batch.plans import Job, Plan, Usual
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.cost import SWEEPS, usual_seconds, work_for
+from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
@@ -30,7 +30,8 @@ from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, finite
 from polyladder.estimators.targets import Array, ClassTarget
-from polyladder.estimators.training_cost import Wanted
+from polyladder.estimators.training_size import Wanted
+from polyladder.estimators.work import SWEEPS, work_for
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout

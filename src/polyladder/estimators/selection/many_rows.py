@@ -24,7 +24,7 @@ from polyladder.estimators.selection.trials import CHUNK, Trial, share_scores
 from polyladder.estimators.support import MOST_ROWS
 from polyladder.estimators.table_estimator import coded_rows, evaluate
 from polyladder.estimators.targets import Array, ClassTarget
-from polyladder.estimators.training_cost import Training, Wanted, training_for
+from polyladder.estimators.training_size import Training, Wanted, training_for
 from polyladder.models.batched import stack as stack_models
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table

@@ -15,12 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from polyladder.estimators.cost import LITTLE_NOISE, Shape
+from polyladder.estimators.cost import Shape
 from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.elsewhere import stages_in_shares
 from polyladder.estimators.selection.fold_ladders import LadderSettings, relative_scales, rescaled
 from polyladder.estimators.selection.readers import Reader
 from polyladder.estimators.selection.trials import Problem, Trial
+from polyladder.estimators.work import LITTLE_NOISE
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.solves.alternating import random_start
 from polyladder.training.solves.stages import RELAXATION, Stage, StagedFit, fit_in_stages
