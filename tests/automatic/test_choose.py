@@ -9,6 +9,7 @@ from polyladder import LPNNRegressor
 from polyladder.automatic import choose as chosen
 from polyladder.automatic.choose import Trial, choose, first_settings
 from polyladder.tables.features import count_inputs
+from polyladder.tables.table import find_categories, read_table
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_wide_and_long_tables_begin_with_smaller_ladders() -> None:
     assert (usual["solver"], usual["order"], usual["width"]) == ("alternating", 6, 10)
     assert "n_estimators" not in usual
     wide_table, values = rows(300, categories=100)
-    assert count_inputs(wide_table) == 102
+    assert count_inputs(read_table(wide_table, find_categories(wide_table))) == 102
     wide = first_settings(102, values, "regression", "auto")
     assert wide["solver"] == "alternating"
     assert wide["n_estimators"] == 2

@@ -20,6 +20,7 @@ from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.work import SWEEPS
 from polyladder.tables.features import count_inputs
+from polyladder.tables.table import find_categories, read_table
 
 Task = Literal["regression", "classification"]
 
@@ -151,7 +152,7 @@ def choose(
     Choice
     """
     began = seconds_computed()
-    inputs = count_inputs(X) if inputs is None else inputs
+    inputs = count_inputs(read_table(X, find_categories(X))) if inputs is None else inputs
     settings = first_settings(inputs, y, task, solver) | {"random_state": random_state}
     rows, target = some_rows(X, y, random_state)
     if seconds <= 0 or smallest_part(target, task) < FOLDS:

@@ -180,7 +180,7 @@ def fit_large_table(
     scored: list[tuple[Score, HeldOut]] = [judged("ladder", estimator, *unseen, took, table.task)]
     if compare:
         seen = collected(Coded(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed)))
-        rivals = baselines(count_inputs(table.columns), table.task)
+        rivals = baselines(count_inputs(table.read), table.task)
         limit = Deadline(clock.monotonic(), np.inf)
         for score, held in scores(rivals, seen, unseen, table.task, lambda m: step(f"fitting {m}"), limit):
             score["rows"] = len(seen[1])

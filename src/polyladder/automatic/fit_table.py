@@ -235,7 +235,7 @@ def fit_training_table(
         notes.append(note)
         say(note)
 
-    inputs = count_inputs(X)
+    inputs = count_inputs(table.read)
     (train, answers), unseen = held
     choice = None
     if bayesian or solver == "adam":
@@ -267,19 +267,24 @@ def fit_training_table(
     others = list(scores(rivals, (train, answers), unseen, task, lambda m: step(f"fitting {m}"), share))
     if len(others) < len(rivals):
         tell("There was no time left for " + ", ".join(list(rivals)[len(others) :]) + ".")
+    reused = False
     # The rows of another file stay unseen, and then the model is that which was judged.
     if test is None:
         most = min(len(y), fitted.affordable(deadline.left()))
         if most == len(y) or most > WORTH * rows:
-            step(f"fitting {name} to {'all ' if most == len(y) else ''}{most:,} rows")
+            step(f"fitting {name} to {'all ' if most == len(y) else ''}{most:,} rows, as it was found")
             with saying_of_chains_later():
-                again = RowsToFit(X, y, weights(y, task, balance), seed).fit(estimator_to_fit(effort), most)
+                again = RowsToFit(X, y, weights(y, task, balance), seed).fit(
+                    estimator_to_fit(effort), most, recipe=fitted.recipe
+                )
             known = None if task == "regression" else (estimator.classes_, again.model.classes_)
             broken = got_worse(first[1], judged(name, again.model, *unseen, again.seconds, task)[1], known)
             if broken:
                 tell(broken)
             else:
                 estimator, rows = again.model, most
+                # Where more is made of the rows than was found before, it is another recipe.
+                reused = fitted.recipe is not None and again.recipe is fitted.recipe
         if most < len(y):
             tell(f"There was no time for all rows: the model was fitted to {rows:,} of {len(y):,}.")
     if isinstance(estimator, BayesianEstimator) and not estimator.diagnostics_.settled:
@@ -288,6 +293,8 @@ def fit_training_table(
     step("describing the model")
     scored = [first, *others]
     words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
+    if reused:
+        words["sentence"] += f" This sum was then solved on {'all ' if rows == len(y) else ''}{rows:,} rows."
     with limited(1):
         estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
@@ -391,7 +398,7 @@ def described(
     held_out = scored[0][1]
     card = make_card(
         estimator,
-        table.columns,
+        table.read,
         target=table.name,
         scores=[score for score, _ in scored],
         held_out=held_out,

@@ -173,7 +173,7 @@ def fit(
         shown.step("saving")
         estimator.save(place)
         if page is not None:
-            write_report(estimator, page, table.columns, table.target)
+            write_report(estimator, page, table.read, table.target)
     finish(estimator, places, replaced, metrics, as_json, quiet)
 
 

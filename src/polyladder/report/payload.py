@@ -17,7 +17,7 @@ from polyladder.explain.baseline import training_mean
 from polyladder.explain.columns import Column, values_of
 from polyladder.explain.fitted import FittedModel, read_model, target_names
 from polyladder.explain.quality import bands, calibration, qualities
-from polyladder.explain.strengths import Strengths, stored, strengths
+from polyladder.explain.strengths import Strengths, spread_rows, stored, strengths
 from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -54,11 +54,13 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         target: what was observed for them. Shape (n,) or (n, m).
     """
     model = read_model(estimator, rows)
-    shown = qualities(model, rows, target)
+    # Read once, and transformed once, for the predictions.
     table = None if rows is None else model.estimator.read_table(rows)
+    shown = qualities(model, table, target)
     # What the card says of all training rows is not worked out again over the rows at hand.
-    known = stored(model.card, [column.name for column in model.columns]) is not None or table is None
-    found = strengths(model, None if known else model.estimator.inputs(rows))
+    known = stored(model.card, [column.name for column in model.columns]) is not None
+    some = None if known or table is None else model.estimator.inputs(table.take(spread_rows(len(table))))
+    found = strengths(model, some)
     return {
         "target": model.target_name,
         "unit": model.card.get("unit"),
@@ -67,7 +69,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "rule": rule_of(model),
         "outputs": choices_of(model),
         "written": model.card.get("target_written"),
-        "columns": columns_json(model, rows),
+        "columns": columns_json(model, table),
         "way": way_json(model),
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
@@ -75,7 +77,7 @@ def payload(estimator: Any, rows: Any = None, target: Any = None) -> Json:
         "strengths": strengths_json(model, found),
         "rows": [] if table is None else example_rows(model, table),
         "quality": [quality.json() for quality in shown],
-        "calibration": calibration(model, shown, rows, target),
+        "calibration": calibration(model, shown),
         "order_path": order_path(model),
         "candidates": candidates(model),
         "order_note": (model.card.get("selection") or {}).get("order_note", ""),

@@ -41,6 +41,10 @@ class Table:
     names: tuple[str, ...]
     dates: tuple[int, ...] = ()
 
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.numbers)
+
     def take(self, rows: np.ndarray[Any, Any]) -> Table:
         """The given rows."""
         return replace(self, numbers=self.numbers[rows], categories={i: c[rows] for i, c in self.categories.items()})

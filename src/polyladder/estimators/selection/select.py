@@ -17,6 +17,7 @@ from polyladder.estimators.selection.found import Candidate, Selection
 from polyladder.estimators.selection.judge import chosen_weight, guarded, judged
 from polyladder.estimators.selection.kernel_blocks import (
     Options,
+    block_of,
     equal_block,
     fitted_features,
     ramp_block,
@@ -25,6 +26,7 @@ from polyladder.estimators.selection.kernel_blocks import (
 from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
 from polyladder.estimators.selection.parts import as_members, placed, times
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
+from polyladder.estimators.selection.recipe import Recipe, recipe_of
 from polyladder.estimators.selection.stack import log_loss
 from polyladder.estimators.selection.trials import (
     LINEAR_RIDGES,
@@ -43,7 +45,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
-from polyladder.training.kernels.directions import kernel_ladder, linear_ladder, pick_directions, power_ladder
+from polyladder.training.kernels.directions import kernel_ladder, linear_ladder, power_ladder
 from polyladder.training.kernels.relevance import fit_relevance
 from polyladder.training.kernels.ridge import RidgeFit
 
@@ -95,7 +97,7 @@ class Chosen:
     selection: Selection
 
 
-def choose_model(table: Table, values: Array, weight: Array, target: Target, options: Options) -> Chosen:
+def choose_model(table: Table, values: Array, weight: Array, target: Target, options: Options) -> tuple[Chosen, Recipe]:
     """Try, compare and sum.
 
     Args:
@@ -104,6 +106,9 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         weight: of the rows. Shape (n,).
         target: how targets are coded.
         options: see `Options`.
+
+    Returns:
+        What was chosen, and how to solve it on more rows.
     """
     rng = np.random.default_rng(options.seed)
     problem = make_problem(values, weight, target, options.effort, rng)
@@ -140,7 +145,10 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         if trials[i].ladder is not None and len(problem.chosen) <= FINE_ROWS:
             reader = next(each for each in readers if each.features == trials[i].features)
             trials[i] = finished_ladders(compared, reader, trials[i], options.ladders)
-    return finished(table, values, features, target, compared, trials, weights)
+    chosen = finished(table, values, features, target, compared, trials, weights)
+    return chosen, recipe_of(
+        chosen.selection, features, compared, counting(trials, weights), readers, options.effort.directions
+    )
 
 
 def scaled_candidates(
@@ -235,9 +243,7 @@ def refined(
             start=block.scales,
             steps=options.effort.evidence_steps,
         )
-        directions = pick_directions(block.x[problem.chosen], relevance, block.groups, REFINED_ROWS, rng, degree)
-        along = directions.along(block.x[problem.chosen])
-        new = Block(block.features, inputs, block.x, block.groups, relevance, directions, along)
+        new = block_of(block.features, block.x, inputs, block.groups, problem, relevance, REFINED_ROWS, degree, rng)
         found.append(kernel_numbers(problem, new, degree)[0])
     return found
 
@@ -252,7 +258,7 @@ def finished(
     weights: Array,
 ) -> Chosen:
     """The weighted sum as ladders, with its record."""
-    used = [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
+    used = counting(trials, weights)
     total = sum((w * t.left_out for t, w in used), np.zeros_like(problem.goal))
 
     def error(f: Array) -> float:
@@ -262,11 +268,6 @@ def finished(
             return log_loss(f[known], problem.goal[known], share)
         return float((share @ (guarded(f, problem) - problem.goal)[known] ** 2).mean())
 
-    if isinstance(target, NumberTarget):
-        # A line cannot explode.
-        lines = all(t.order <= 1 for t, _ in used)
-        wide = 1.0 if lines else EXACT / max(EXACT, error(total)) * min(1.0, RANGE_ROWS / len(problem.y))
-        target = replace(target, margin=max(target.margin, wide))
     candidates = [
         Candidate(t.model, t.features, t.order, error(t.left_out), float(w))
         for t, w in zip(trials, weights, strict=True)
@@ -275,7 +276,39 @@ def finished(
         candidates.insert(0, Candidate("constant", features.kind, 0, error(np.zeros_like(total)), 0.0))
     measure = "share of variance" if problem.classes is None else "log loss"
     selection = Selection(measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
-    z = features.transform_table(table)
+    return assembled(features.transform_table(table), values, features, target, problem, used, selection)
+
+
+def counting(trials: Sequence[Trial], weights: Array) -> list[tuple[Trial, float]]:
+    """The trials that count, with their weights."""
+    return [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
+
+
+def assembled(
+    z: Array,
+    values: Array,
+    features: Features,
+    target: Target,
+    problem: Problem,
+    used: Sequence[tuple[Trial, float]],
+    selection: Selection,
+) -> Chosen:
+    """A weighted sum as ladders.
+
+    Args:
+        z: the rows, transformed. Shape (n, d).
+        values: their targets.
+        features: that made their inputs.
+        target: how targets are coded.
+        problem: the rows that were solved.
+        used: trials that count, and their weights.
+        selection: the record.
+    """
+    if isinstance(target, NumberTarget):
+        # A line cannot explode.
+        lines = all(t.order <= 1 for t, _ in used)
+        wide = 1.0 if lines else EXACT / max(EXACT, selection.error) * min(1.0, RANGE_ROWS / len(problem.y))
+        target = replace(target, margin=max(target.margin, wide))
     parts = summed(used, z.shape[1], problem.y.shape[1])
     whole = widen([times(part, len(parts)) for part in parts])
     rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)

@@ -127,6 +127,18 @@ def at_start(problem: Problem, reader: Reader, rows: int, settings: LadderSettin
     return [Runner(reader, order, relative_scales(problem, reader.scale), share, start)]
 
 
+def taken_further(
+    problem: Problem, reader: Reader, ladder: LadderPolynomial, settings: LadderSettings
+) -> LadderPolynomial:
+    """Ladders of the race solved on from where they are, on all rows."""
+    relative = relative_scales(problem, reader.scale)
+    shape = Shape(len(problem.y), reader.x.shape[1], ladder.hidden[0], ladder.order, problem.y.shape[1])
+    share = min(1.0, settings.seconds / (len(ladder) * shape.seconds((*STAGES, LAST))))
+    runner = Runner(reader, ladder.order, relative, share, rescaled(ladder, 1 / relative))
+    found = advanced(problem, runner, np.arange(len(problem.y)), (LAST, MORE), settings)
+    return rescaled(found.polynomial, relative)
+
+
 def advanced(
     problem: Problem, runner: Runner, rows: NDArray[np.intp], stages: tuple[Stage, ...], settings: LadderSettings
 ) -> Runner:

@@ -187,10 +187,13 @@ def folds_of_classes(problem: Problem, phi: Array, ridges: Sequence[float]) -> l
     return found
 
 
-def linear_numbers(problem: Problem, x: Array, features: str) -> tuple[Trial, RidgeFit]:
-    """A linear ridge regression on all inputs alike."""
+def linear_numbers(
+    problem: Problem, x: Array, features: str, ridges: Sequence[float] | None = None
+) -> tuple[Trial, RidgeFit]:
+    """A linear ridge regression on all inputs alike; the usual ridge weights are tried where none are given."""
     inputs, columns = x[problem.chosen], np.arange(x.shape[1])
-    ridges = LINEAR_RIDGES if len(inputs) <= 2 * len(columns) else (*EXACT_RIDGES, *LINEAR_RIDGES)
+    if ridges is None:
+        ridges = LINEAR_RIDGES if len(inputs) <= 2 * len(columns) else (*EXACT_RIDGES, *LINEAR_RIDGES)
     fit = ridge_regression(inputs, problem.y[problem.chosen], problem.weight[problem.chosen], ridges)
     trial = Trial("linear", features, 1, fit.left_out, None, fit.coefficients, fit.offset, columns, ridge=fit.ridge)
     return trial, fit
@@ -200,7 +203,10 @@ def linear_classes(problem: Problem, x: Array, features: str, ridges: Sequence[f
     """Logistic or softmax ridge regressions on all inputs alike."""
     found = folds_of_classes(problem, x[problem.chosen], ridges)
     columns = np.arange(x.shape[1])
-    return [Trial("linear", features, 1, left, None, mean[:-1], mean[-1], columns) for left, mean in found]
+    return [
+        Trial("linear", features, 1, left, None, mean[:-1], mean[-1], columns, ridge=ridge)
+        for ridge, (left, mean) in zip(ridges, found, strict=True)
+    ]
 
 
 def constant(problem: Problem, features: str) -> Trial:
