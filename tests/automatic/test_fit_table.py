@@ -10,9 +10,7 @@ import pytest
 
 from polyladder import BayesianLPNNClassifier, BayesianLPNNRegressor, LPNNClassifier, LPNNRegressor, fit_table
 from polyladder.automatic import training_table as training
-from polyladder.automatic.choose import Choice
 from polyladder.automatic.fit_table import (
-    chosen_estimator,
     fit_training_table,
     frame_file,
     got_worse,
@@ -87,11 +85,24 @@ def test_classes_are_held_out_in_equal_shares() -> None:
         ("classification", True, BayesianLPNNClassifier),
     ],
 )
-def test_settings_are_taken_as_far_as_the_estimator_has_them(task: str, bayesian: bool, kind: type) -> None:
-    model = chosen_estimator(task, Choice({"order": 3, "width": 7, "solver": "adam"}, (), 40), bayesian)
+def test_posteriors_and_gradient_steps_are_scaled_as_a_selection_has_it(
+    task: str, bayesian: bool, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyladder.estimators.bayesian.BayesianEstimator._lengths", lambda *_: (3, 5))
+    monkeypatch.setattr("polyladder.estimators.batch.plans.usual_epochs", lambda *_: 2)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.lognormal(sigma=2.0, size=(80, 2)), columns=["a", "b"])
+    table["y"] = np.log(table.a) * np.log(table.b) + np.log(table.a)
+    if task == "classification":
+        table["y"] = np.where(table["y"] > 0, "p", "q")
+    model = fit_table(table, "y", bayesian=bayesian, solver="adam", compare=False)
     assert type(model) is kind
-    assert (model.order, model.width) == (3, 7)
-    assert ("solver" in model.get_params()) == (not bayesian)
+    assert model.features_.kind == "yeo-johnson"
+    said = model.card_["selection"]
+    assert said["sentence"].startswith("Scaled as a short selection has it, else of usual size: order ")
+    assert "yeo-johnson features" in said["sentence"]
+    assert said["sentence"].endswith("20 draws." if bayesian else "L2 weight 1e-06.")
+    assert said["order_path"] == []
 
 
 def test_frames_are_open_tables() -> None:

@@ -15,10 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.automatic.budget import WORTH, Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score, make_card
-from polyladder.automatic.choose import SEARCH_ROWS, Choice, Task, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged, row_losses
-from polyladder.automatic.selected import selection_json
+from polyladder.automatic.selected import how_chosen
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import (
@@ -39,12 +38,12 @@ from polyladder.training.threads import limited
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CHOOSING = 8.0
-"""Seconds for choosing settings where the whole run has no budget."""
+SHARES = {"ladder": 0.4, "rivals": 0.5}
+"""The shares of a budget after which the first fit and the rivals are over. The rest is for the last fit: where it must
+select anew, it takes as long as the first."""
 
-SHARES = {"choosing": 0.2, "ladder": 0.4, "rivals": 0.5}
-"""The shares of a budget after which choosing, the first fit and the rivals are over. The rest is for the last fit: it
-takes as long as the first."""
+SCALING_ROWS = 4000
+"""Rows of the short selection that tells how columns are scaled, at most, where nothing else is selected."""
 
 EFFORTS = ("low", "default", "high")
 """Of a selection within a budget, one after another while there is time."""
@@ -237,23 +236,20 @@ def fit_training_table(
 
     inputs = count_inputs(table.read)
     (train, answers), unseen = held
-    choice = None
+
+    given = RowsToFit(train, answers, weights(answers, task, balance), seed)
+    scaling = None
     if bayesian or solver == "adam":
-        limit = CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0
-        options: dict[str, Any] = {"inputs": inputs, "solver": solver, "seconds": limit, "random_state": seed}
-        choice = chosen_in_time(train, answers, task, deadline, step, options)
+        step("scaling columns")
+        scaling = found_scaling(given, task, deadline)
 
     def estimator_to_fit(effort: str) -> Any:
-        if choice is not None:
-            return chosen_estimator(task, choice, bayesian)
-        kind = LPNNRegressor if task == "regression" else LPNNClassifier
-        return kind(effort=effort, random_state=seed)  # type: ignore[arg-type]
+        return new_estimator(task, bayesian, scaling, effort, seed)
 
-    efforts = EFFORTS if choice is None and seconds else ("default",)
+    efforts = EFFORTS if seconds and scaling is None else ("default",)
     name = "Bayesian ladder" if bayesian else "ladder"
     step(f"fitting {name}")
     models = [estimator_to_fit(effort) for effort in efforts]
-    given = RowsToFit(train, answers, weights(answers, task, balance), seed)
     with saying_of_chains_later():
         fitted = fit_in_time(models, given, deadline.left(SHARES["ladder"]))
     estimator, rows, effort = fitted.model, fitted.rows, efforts[fitted.level]
@@ -292,7 +288,7 @@ def fit_training_table(
         tell(f"{UNSETTLED}: {estimator.diagnostics_.summary}. {longer}")
     step("describing the model")
     scored = [first, *others]
-    words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
+    words = how_chosen(estimator) | {"held_out": len(unseen[1]), "fitted": rows}
     if reused:
         words["sentence"] += f" This sum was then solved on {'all ' if rows == len(y) else ''}{rows:,} rows."
     with limited(1):
@@ -331,28 +327,31 @@ def saying_of_chains_later() -> Iterator[None]:
         yield
 
 
-class OutOfTimeError(Exception):
-    """No setting is tried any more."""
+def new_estimator(task: str, bayesian: bool, scaling: str | None, effort: str, seed: int) -> Any:
+    """An estimator to fit.
+
+    Args:
+        task: "regression" or "classification".
+        bayesian: whether it draws from the posterior.
+        scaling: of the columns, for posteriors and gradient steps; None to select that and all else.
+        effort: of a selection.
+        seed: of everything random.
+    """
+    kind: Any = LPNNRegressor if task == "regression" else LPNNClassifier
+    if scaling is None:
+        return kind(effort=effort, random_state=seed)
+    if bayesian:
+        kind = BayesianLPNNRegressor if task == "regression" else BayesianLPNNClassifier
+        return kind(features=scaling, random_state=seed)
+    return kind(solver="adam", features=scaling, random_state=seed)
 
 
-def chosen_in_time(
-    X: Any, y: NDArray[Any], task: Task, deadline: Deadline, step: Listener, options: dict[str, Any]
-) -> Choice:
-    """What `choose` finds until its share of the time has passed by the clock, however busy the machine is."""
-    trials: list[Trial] = []
-    leader: list[Trial] = []
-
-    def tell(trial: Trial, best: Trial) -> None:
-        step(f"{setting_words(trial.settings)}: {trial.error:.4g}; best {best.error:.4g}")
-        trials.append(trial)
-        leader[:] = [best]
-        if deadline.left(SHARES["choosing"]) <= 0:
-            raise OutOfTimeError
-
-    try:
-        return choose(X, y, task, tell=tell, **options)
-    except OutOfTimeError:
-        return Choice(leader[0].settings, tuple(trials), min(len(y), SEARCH_ROWS))
+def found_scaling(rows: RowsToFit, task: str, deadline: Deadline) -> str:
+    """How columns are scaled in a short selection: that matters most to posteriors and gradient steps too."""
+    if deadline.left() <= 0:
+        return "standard"
+    kind: Any = LPNNRegressor if task == "regression" else LPNNClassifier
+    return str(rows.fit(kind(effort="low", random_state=rows.seed), SCALING_ROWS).model.features_.kind)
 
 
 def held_out_rows(
@@ -423,11 +422,6 @@ def open_file(table: Any, sheet: str | None = None) -> TableFile:
     return open_table(table, sheet=sheet) if isinstance(table, str | Path) else frame_file(table)
 
 
-def record_of(estimator: Any, choice: Choice | None) -> dict[str, Any]:
-    """How an estimator was chosen, for its card."""
-    return selection_json(estimator.selection_) if choice is None else choice.json()
-
-
 def frame_file(frame: Any) -> TableFile:
     """A data frame as an open table."""
     import polars as pl
@@ -439,16 +433,3 @@ def frame_file(frame: Any) -> TableFile:
         frame = pl.DataFrame(columns, strict=False)
     # What a file leaves empty is NaN in a frame of numbers.
     return TableFile("the table", tuple(frame.columns), iter([frame.fill_nan(None)]), "thousands", [])
-
-
-def chosen_estimator(task: str, choice: Choice, bayesian: bool) -> Any:
-    """An estimator with the chosen settings, as far as it has them."""
-    kinds: dict[tuple[bool, str], Any] = {
-        (False, "regression"): LPNNRegressor,
-        (False, "classification"): LPNNClassifier,
-        (True, "regression"): BayesianLPNNRegressor,
-        (True, "classification"): BayesianLPNNClassifier,
-    }
-    kind = kinds[bayesian, task]
-    known = kind().get_params()
-    return kind(**{name: value for name, value in choice.settings.items() if name in known})
