@@ -16,6 +16,7 @@ from polyladder.automatic.fit_table import (
     got_worse,
     read_training_table,
 )
+from polyladder.automatic.options import FitOptions
 from polyladder.estimators import ladder, table_estimator
 from polyladder.report.page import write_report
 from polyladder.tables.features import Features
@@ -209,7 +210,7 @@ def test_card_and_page_read_and_transform_all_rows_once(tmp_path: Path, monkeypa
     watched(table_estimator, "read_rows", lambda values, found: len(found))
     watched(training, "read_table", lambda values, found: len(found))
     table = read_training_table(frame(), "y")
-    model = fit_training_table(table, compare=False, step=phase.append)
+    model = fit_training_table(table, FitOptions(compare=False, step=phase.append))
     assert phase[-1] == "describing the model"
     phase.append("page")
     write_report(model, tmp_path / "page.html", table.read, table.target)

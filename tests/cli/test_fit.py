@@ -12,6 +12,7 @@ from sklearn.datasets import load_iris
 
 from polyladder import LPNNRegressor, load
 from polyladder.automatic.fit_table import held_out_rows, read_training_table
+from polyladder.automatic.options import FitOptions
 from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
 from tests.real_data import needs_data, real_dataset
 
@@ -62,7 +63,7 @@ def test_the_command_selects_as_the_estimator_does(tmp_path: Path) -> None:
     assert set(errors) >= {1, 2, 3, 4, 6, 8}
     table = read_training_table(str(path), "y")
     # It selects on the rows that are not held out, and once.
-    (rows, _), _ = held_out_rows(table, None, None, None, 0)
+    (rows, _), _ = held_out_rows(table, FitOptions())
     alone = LPNNRegressor(random_state=0).fit(*rows)
     assert alone.selection_ == found.selection_
 

@@ -14,12 +14,13 @@ import torch
 from polyladder.automatic.budget import Deadline
 from polyladder.automatic.card import HeldOut, Score
 from polyladder.automatic.compare import baselines, scores
-from polyladder.automatic.fit_table import Listener, described
+from polyladder.automatic.fit_table import described
 from polyladder.automatic.metrics import judged
+from polyladder.automatic.options import LargeOptions, Listener, with_options
 from polyladder.automatic.selected import nothing_selected
-from polyladder.automatic.training_table import Task, TrainingTable, training_table
+from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.partitioned import SAMPLE_ROWS, WHOLE_SWEEPS, Sweeping, fit_in_parts
+from polyladder.estimators.partitioned import SAMPLE_ROWS, Sweeping, fit_in_parts
 from polyladder.polynomial.store import load
 from polyladder.tables.features import count_inputs
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
@@ -89,23 +90,8 @@ class Pace:
             self.step(f"{self.words}: {min(share, 1):.0%}, {max(left, 0):.0f} s left")
 
 
-def fit_large_table(
-    path: str | Path,
-    target: str,
-    *,
-    task: Task | None = None,
-    drop: tuple[str, ...] = (),
-    category: tuple[str, ...] = (),
-    keep: tuple[str, ...] = (),
-    schema: str | Path | None = None,
-    order: int | str = "auto",
-    sweeps: int = WHOLE_SWEEPS,
-    compare: bool = True,
-    seed: int = 0,
-    checkpoint: str | Path | None = None,
-    say: Listener = lambda sentence: None,
-    step: Listener = lambda words: None,
-) -> Any:
+@with_options(LargeOptions)
+def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
     """Fit a ladder to a table that need not fit into memory.
 
     A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
@@ -133,12 +119,13 @@ def fit_large_table(
     LPNNRegressor or LPNNClassifier
     """
     began = clock.monotonic()
+    order, sweeps, seed, say, step = options.order, options.sweeps, options.seed, options.say, options.step
     files = table_files(path)
     pace = Pace(0, step)
     pace.say("drawing rows to look at")
     drawn, count = sampled_file(files, SAMPLE_ROWS, seed, lambda rows: step(f"drawing rows to look at: {rows:,} read"))
-    rules = {} if schema is None else read_schema(schema)
-    table = training_table(drawn, target, task, drop, category, keep, rules)
+    rules = {} if options.schema is None else read_schema(options.schema)
+    table = training_table(drawn, target, options.task, options.drop, options.category, options.keep, rules)
     lines = column_lines(table.understood)
     told = {c.sentence for c in table.understood} if len(lines) >= len(table.understood) else set()
     notes = [f"{count:,} rows are read in parts; columns are judged by {len(table.target):,} drawn at random."]
@@ -150,7 +137,9 @@ def fit_large_table(
     share = min(0.15, HELD_OUT_ROWS / count)
     kind: Any = LPNNRegressor if table.task == "regression" else LPNNClassifier
     estimator = kind(order=order, random_state=seed)
-    saved = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(files, target, table, order, seed))
+    saved = None
+    if options.checkpoint is not None:
+        saved = Checkpoint(Path(options.checkpoint), fingerprint(files, target, table, order, seed))
 
     def tell(words: str) -> None:
         if not words.startswith("sweep"):
@@ -172,13 +161,13 @@ def fit_large_table(
     resumed = None if saved is None else saved.read()
     if resumed is not None:
         estimator_in[0] = resumed[0]
-        say(f"Going on from {checkpoint} after {counted(resumed[1].done, 'sweep')} over all rows.")
+        say(f"Going on from {options.checkpoint} after {counted(resumed[1].done, 'sweep')} over all rows.")
     fit_in_parts(estimator, Coded(rows, Keyed(share, 1.0, seed)), sweeps=sweeps, tell=tell, keep=kept, resumed=resumed)
     took = clock.monotonic() - began
     pace.say("predicting held-out rows")
     unseen = collected(Coded(rows, Keyed(0.0, share, seed)))
     scored: list[tuple[Score, HeldOut]] = [judged("ladder", estimator, *unseen, took, table.task)]
-    if compare:
+    if options.compare:
         seen = collected(Coded(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed)))
         rivals = baselines(count_inputs(table.read), table.task)
         limit = Deadline(clock.monotonic(), np.inf)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time as clock
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -17,6 +17,7 @@ from polyladder.automatic.budget import WORTH, Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score, make_card
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged, row_losses
+from polyladder.automatic.options import FitOptions, with_options
 from polyladder.automatic.selected import how_chosen
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
@@ -45,6 +46,12 @@ select anew, it takes as long as the first."""
 SCALING_ROWS = 4000
 """Rows of the short selection that tells how columns are scaled, at most, where nothing else is selected."""
 
+GRADIENT_STEPS: dict[str, Any] = {"solver": "adam", "order": 4, "width": 64}
+"""Half as wide as the estimators' usual ladders, which learn few rows by heart ..."""
+
+HELD_OUT_OF_STEPS = 0.15
+"""... and classes stop early, by this share of the rows: the log loss of what was learned by heart has no bound."""
+
 EFFORTS = ("low", "default", "high")
 """Of a selection within a budget, one after another while there is time."""
 
@@ -55,31 +62,9 @@ them. Losses that differ by the second number, times the target's variance, are 
 SURE, FEWEST_HELD = 2.0, 10
 """That must be more than chance: by so many standard errors, on so many rows at least."""
 
-Listener = Callable[[str], None]
 
-
-def fit_table(
-    table: Any,
-    target: str,
-    *,
-    task: Literal["regression", "classification"] | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    schema: str | Path | Mapping[str, Any] | None = None,
-    sheet: str | None = None,
-    bayesian: bool = False,
-    solver: Literal["auto", "alternating", "adam"] = "auto",
-    seconds: float | None = None,
-    compare: bool = True,
-    balance: bool = False,
-    test: Any = None,
-    group: str | None = None,
-    time: str | None = None,
-    seed: int = 0,
-    say: Listener = lambda sentence: None,
-    step: Listener = lambda words: None,
-) -> Any:
+@with_options(FitOptions)
+def fit_table(table: Any, target: str, options: FitOptions) -> Any:
     """Choose a ladder on training rows, compare it with other models on held-out rows, and fit it to all.
 
     Parameters
@@ -144,88 +129,37 @@ def fit_table(
     ['ladder', 'mean', 'linear', 'cubic ridge', 'HistGradientBoosting']
     """
     began = clock.monotonic()
-    read = read_training_table(
-        table,
-        target,
-        task=task,
-        drop=drop,
-        category=category,
-        keep=keep,
-        schema=schema,
-        sheet=sheet,
-        group=group,
-        time=time,
-        say=say,
-    )
-    return fit_training_table(
-        read,
-        bayesian=bayesian,
-        solver=solver,
-        seconds=seconds,
-        compare=compare,
-        balance=balance,
-        test=test,
-        group=group,
-        time=time,
-        seed=seed,
-        say=say,
-        step=step,
-        began=began,
-    )
+    return fit_training_table(read_training_table(table, target, options), options, began)
 
 
-def read_training_table(
-    table: Any,
-    target: str,
-    *,
-    task: Literal["regression", "classification"] | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    schema: str | Path | Mapping[str, Any] | None = None,
-    sheet: str | None = None,
-    group: str | None = None,
-    time: str | None = None,
-    say: Listener = lambda sentence: None,
-) -> TrainingTable:
-    """The first half of `fit_table`, with its arguments: what the columns of a table are, said in sentences."""
+def read_training_table(table: Any, target: str, options: FitOptions | None = None) -> TrainingTable:
+    """The first half of `fit_table`: what the columns of a table are, said in sentences."""
+    options = options or FitOptions()
+    group, time = options.group, options.time
     if group is not None and time is not None:
         raise ValueError(f"group and time must not both be given; got {group!r} and {time!r}. Choose one.")
-    rules = {} if schema is None else read_schema(schema)
-    file = open_file(table, sheet)
+    rules = {} if options.schema is None else read_schema(options.schema)
+    file = open_file(table, options.sheet)
     aside = tuple(name for name in (group, time) if name is not None)
     for option, name in (("group", group), ("time", time)):
         if name == target:
             raise ValueError(f"{option} must name another column than the target; got {name!r}.")
-    read = training_table(file, target, task, drop, category, keep, rules, aside)
+    read = training_table(file, target, options.task, options.drop, options.category, options.keep, rules, aside)
     lines = column_lines(read.understood)
     # What has a line of its own need not be said again.
     told = {c.sentence for c in read.understood} if len(lines) >= len(read.understood) else set()
     for line in (read.guess, *lines, *(note for note in read.notes if note not in told)):
-        say(line)
+        options.say(line)
     return read
 
 
-def fit_training_table(
-    table: TrainingTable,
-    *,
-    bayesian: bool = False,
-    solver: Literal["auto", "alternating", "adam"] = "auto",
-    seconds: float | None = None,
-    compare: bool = True,
-    balance: bool = False,
-    test: Any = None,
-    group: str | None = None,
-    time: str | None = None,
-    seed: int = 0,
-    say: Listener = lambda sentence: None,
-    step: Listener = lambda words: None,
-    began: float | None = None,
-) -> Any:
-    """The second half of `fit_table`, with its arguments: choose, compare, fit, describe."""
+def fit_training_table(table: TrainingTable, options: FitOptions | None = None, began: float | None = None) -> Any:
+    """The second half of `fit_table`: choose, compare, fit, describe. What began before counts in the seconds."""
+    options = options or FitOptions()
+    bayesian, seconds, seed, say, step = options.bayesian, options.seconds, options.seed, options.say, options.step
     deadline = Deadline(clock.monotonic() if began is None else began, seconds or math.inf)
     X, y, task = table.columns, table.target, table.task
-    held, notes = held_out_rows(table, test, group, time, seed)
+    held, notes = held_out_rows(table, options)
     notes += balance_notes(y) if task == "classification" else []
     for note in notes:
         say(note)
@@ -237,9 +171,9 @@ def fit_training_table(
     inputs = count_inputs(table.read)
     (train, answers), unseen = held
 
-    given = RowsToFit(train, answers, weights(answers, task, balance), seed)
+    given = RowsToFit(train, answers, weights(answers, task, options.balance), seed)
     scaling = None
-    if bayesian or solver == "adam":
+    if bayesian or options.solver == "adam":
         step("scaling columns")
         scaling = found_scaling(given, task, deadline)
 
@@ -258,19 +192,19 @@ def fit_training_table(
     first = judged(name, estimator, *unseen, fitted.seconds, task)
     if rows < len(answers):
         first[0]["rows"] = rows
-    rivals = baselines(inputs, task) if compare else {}
+    rivals = baselines(inputs, task) if options.compare else {}
     share = Deadline(deadline.start, SHARES["rivals"] * deadline.seconds)
     others = list(scores(rivals, (train, answers), unseen, task, lambda m: step(f"fitting {m}"), share))
     if len(others) < len(rivals):
         tell("There was no time left for " + ", ".join(list(rivals)[len(others) :]) + ".")
     reused = False
     # The rows of another file stay unseen, and then the model is that which was judged.
-    if test is None:
+    if options.test is None:
         most = min(len(y), fitted.affordable(deadline.left()))
         if most == len(y) or most > WORTH * rows:
             step(f"fitting {name} to {'all ' if most == len(y) else ''}{most:,} rows, as it was found")
             with saying_of_chains_later():
-                again = RowsToFit(X, y, weights(y, task, balance), seed).fit(
+                again = RowsToFit(X, y, weights(y, task, options.balance), seed).fit(
                     estimator_to_fit(effort), most, recipe=fitted.recipe
                 )
             known = None if task == "regression" else (estimator.classes_, again.model.classes_)
@@ -343,7 +277,8 @@ def new_estimator(task: str, bayesian: bool, scaling: str | None, effort: str, s
     if bayesian:
         kind = BayesianLPNNRegressor if task == "regression" else BayesianLPNNClassifier
         return kind(features=scaling, random_state=seed)
-    return kind(solver="adam", features=scaling, random_state=seed)
+    early = {} if task == "regression" else {"validation_fraction": HELD_OUT_OF_STEPS}
+    return kind(**GRADIENT_STEPS, **early, features=scaling, random_state=seed)
 
 
 def found_scaling(rows: RowsToFit, task: str, deadline: Deadline) -> str:
@@ -355,14 +290,14 @@ def found_scaling(rows: RowsToFit, task: str, deadline: Deadline) -> str:
 
 
 def held_out_rows(
-    table: TrainingTable, test: Any, group: str | None, time: str | None, seed: int
+    table: TrainingTable, options: FitOptions
 ) -> tuple[tuple[tuple[Any, NDArray[Any]], tuple[Any, NDArray[Any]]], list[str]]:
     """Rows to fit and rows to judge by, each with its targets, and what is to be said of them."""
-    X, y = table.columns, table.target
-    if test is not None:
-        rows, target, notes = rows_of_file(table, open_file(test))
+    X, y, group, time = table.columns, table.target, options.group, options.time
+    if options.test is not None:
+        rows, target, notes = rows_of_file(table, open_file(options.test))
         return ((X, y), (rows, target)), notes
-    train, kept = split_rows(table, seed, group, time)
+    train, kept = split_rows(table, options.seed, group, time)
     notes = []
     if group is not None:
         notes.append(f"Held out are whole groups of {group}, which is no feature.")
