@@ -27,7 +27,6 @@ from polyladder.tables.file_parts import FileParts, sampled_file, table_files
 from polyladder.tables.number_style import counted
 from polyladder.tables.partitions import Coded, LocalPartitions, Part, row_keys
 from polyladder.tables.schema import read_schema
-from polyladder.tables.understand import column_lines
 
 HELD_OUT_ROWS = 100_000
 """Rows that are held out at most: more would not make an error known better than to three digits."""
@@ -126,10 +125,8 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
     drawn, count = sampled_file(files, SAMPLE_ROWS, seed, lambda rows: step(f"drawing rows to look at: {rows:,} read"))
     rules = {} if options.schema is None else read_schema(options.schema)
     table = training_table(drawn, target, options.task, options.drop, options.category, options.keep, rules)
-    lines = column_lines(table.understood)
-    told = {c.sentence for c in table.understood} if len(lines) >= len(table.understood) else set()
     notes = [f"{count:,} rows are read in parts; columns are judged by {len(table.target):,} drawn at random."]
-    for line in (table.guess, *lines, *(note for note in table.notes if note not in told), *notes):
+    for line in (*table.lines, *notes):
         say(line)
     labels = np.unique(table.target) if table.task == "classification" else None
     pace.rows = count

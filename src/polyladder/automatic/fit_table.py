@@ -33,7 +33,6 @@ from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
 from polyladder.tables.table import frame_columns, is_frame
 from polyladder.tables.table_file import TableFile, open_table
-from polyladder.tables.understand import column_lines
 from polyladder.training.threads import limited
 
 if TYPE_CHECKING:
@@ -145,10 +144,7 @@ def read_training_table(table: Any, target: str, options: FitOptions | None = No
         if name == target:
             raise ValueError(f"{option} must name another column than the target; got {name!r}.")
     read = training_table(file, target, options.task, options.drop, options.category, options.keep, rules, aside)
-    lines = column_lines(read.understood)
-    # What has a line of its own need not be said again.
-    told = {c.sentence for c in read.understood} if len(lines) >= len(read.understood) else set()
-    for line in (read.guess, *lines, *(note for note in read.notes if note not in told)):
+    for line in read.lines:
         options.say(line)
     return read
 

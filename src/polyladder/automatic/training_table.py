@@ -62,6 +62,15 @@ class TrainingTable:
         return read_table(self.columns, find_categories(self.columns))
 
     @property
+    def lines(self) -> list[str]:
+        """What a user is told of the table, line by line: what has a line of its own is not said again."""
+        from polyladder.tables.understand import column_lines
+
+        lines = column_lines(self.understood)
+        told = {c.sentence for c in self.understood} if len(lines) >= len(self.understood) else set()
+        return [self.guess, *lines, *(note for note in self.notes if note not in told)]
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """All that is to be said of the table."""
         return (self.guess, *self.notes)

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from polyladder.estimators.cost import Shape, usual_seconds
+from polyladder.tables.number_style import counted
 
 ROW = 3e-6
 """Seconds that boosted trees of classes take for each row and output in addition to `usual_seconds`."""
@@ -123,8 +124,3 @@ def training_for(
 def usual_batch(n: int) -> int:
     """Rows of a step where there are n to train on."""
     return min(max(2 ** int(math.log2(max(1, n // EPOCH_STEPS))), BATCHES[0]), BATCHES[1])
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {noun}" + "s" * (number != 1)
