@@ -123,8 +123,9 @@ def work_of(model: Any, n: int, d: int, seconds: float) -> dict[str, Any]:
     """What our fit decided, its operations and the share of the processor's peak."""
     import torch
 
-    from polyladder.estimators.cost import Shape, work_for
+    from polyladder.estimators.cost import Shape
     from polyladder.estimators.rows import Rows
+    from polyladder.estimators.work import work_for
 
     decided = {"solver": model.solver_, "ladders": len(model.members_), "sweeps": model.n_iter_}
     if model.solver_ != "alternating":

@@ -12,7 +12,14 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from polyladder.automatic import compare
 from polyladder.automatic.budget import Deadline
 from polyladder.automatic.compare import MONOMIALS, Coded, baselines, judged, scores
-from tests.automatic.test_choose import rows
+
+
+def rows(n: int = 40, categories: int = 0):
+    """A product of two columns, with a little noise."""
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(-1, 1, size=(2, n))
+    X = pl.DataFrame({"a": a, "b": b, **({"c": [f"k{i % categories}" for i in range(n)]} if categories else {})})
+    return X, a * b + 0.01 * rng.normal(size=n)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 
 from polyladder.automatic.fit_processes import fit_with_processes, under_torchrun
 from polyladder.automatic.fit_table import read_training_table
+from polyladder.automatic.options import FitOptions
 
 
 @pytest.mark.slow
@@ -17,7 +18,7 @@ def test_a_table_is_learned_and_the_checkpoint_removed(tmp_path):
     said = []
     table = read_training_table(frame, "y")
     place = tmp_path / "c.part"
-    model = fit_with_processes(table, width=8, epochs=15, batch_size=16, checkpoint=place, say=said.append)
+    model = fit_with_processes(table, FitOptions(say=said.append), width=8, epochs=15, batch_size=16, checkpoint=place)
     assert len(said) == 15
     assert not place.exists()
     assert model.card_["scores"][0]["r2"] > 0.8

@@ -9,8 +9,12 @@ import polars as pl
 import pytest
 
 from polyladder import BayesianLPNNClassifier, BayesianLPNNRegressor, LPNNClassifier, LPNNRegressor, fit_table
-from polyladder.automatic.choose import Choice
-from polyladder.automatic.fit_table import chosen_estimator, got_worse, read_training_table
+from polyladder.automatic import training_table as training
+from polyladder.automatic.fit_table import fit_training_table, got_worse, read_training_table
+from polyladder.automatic.options import FitOptions
+from polyladder.estimators import ladder, table_estimator
+from polyladder.report.page import write_report
+from polyladder.tables.features import Features
 from polyladder.tables.table_file import frame_file
 from tests.cli.tables import shop, small_models, small_table, write, write_quoted
 
@@ -43,7 +47,7 @@ def test_the_card_says_how_good_the_model_is_on_rows_that_it_did_not_see() -> No
     assert set(card["held_out"]["observed"]) < set(frame()["y"])
     assert card["target"] == "y"
     assert set(card["notes"]) <= set(said)
-    assert "fitting ladder to all 40 rows" in steps
+    assert "fitting ladder to all 40 rows, as it was found" in steps
     assert "fitting dummy" in steps
 
 
@@ -78,11 +82,24 @@ def test_classes_are_held_out_in_equal_shares() -> None:
         ("classification", True, BayesianLPNNClassifier),
     ],
 )
-def test_settings_are_taken_as_far_as_the_estimator_has_them(task: str, bayesian: bool, kind: type) -> None:
-    model = chosen_estimator(task, Choice({"order": 3, "width": 7, "solver": "adam"}, (), 40), bayesian)
+def test_posteriors_and_gradient_steps_are_scaled_as_a_selection_has_it(
+    task: str, bayesian: bool, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polyladder.estimators.bayesian.BayesianEstimator._lengths", lambda *_: (3, 5))
+    monkeypatch.setattr("polyladder.estimators.batch.plans.usual_epochs", lambda *_: 2)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.lognormal(sigma=2.0, size=(80, 2)), columns=["a", "b"])
+    table["y"] = np.log(table.a) * np.log(table.b) + np.log(table.a)
+    if task == "classification":
+        table["y"] = np.where(table["y"] > 0, "p", "q")
+    model = fit_table(table, "y", bayesian=bayesian, solver="adam", compare=False)
     assert type(model) is kind
-    assert (model.order, model.width) == (3, 7)
-    assert ("solver" in model.get_params()) == (not bayesian)
+    assert model.features_.kind == "yeo-johnson"
+    said = model.card_["selection"]
+    assert said["sentence"].startswith("Scaled as a short selection has it, else of usual size: order ")
+    assert "yeo-johnson features" in said["sentence"]
+    assert said["sentence"].endswith("20 draws." if bayesian else "L2 weight 1e-06.")
+    assert said["order_path"] == []
 
 
 def test_frames_are_open_tables() -> None:
@@ -135,18 +152,68 @@ def test_a_last_fit_that_is_worse_is_not_kept(monkeypatch: pytest.MonkeyPatch) -
     rng = np.random.default_rng(0)
     X = rng.random((120, 2))
     table = pd.DataFrame(X, columns=["a", "b"]).assign(y=X[:, 0] + X[:, 1])
-    right = LPNNRegressor.fit
+    right = LPNNRegressor.fit_again
 
-    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        return right(self, X, y[::-1] if len(y) == 120 else y, sample_weight)
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, *, recipe: Any = None) -> Any:
+        return right(self, X, y[::-1] if len(y) == 120 else y, sample_weight, recipe=recipe)
 
-    monkeypatch.setattr(LPNNRegressor, "fit", fit)
+    monkeypatch.setattr(LPNNRegressor, "fit_again", fit)
     said: list[str] = []
     model = fit_table(table, "y", compare=False, say=said.append)
     assert any(s.startswith("Fitted once more, to all rows, the model was worse on the held-out rows") for s in said)
     assert model.card_["selection"]["fitted"] == 102
     assert model.score(table[["a", "b"]], table["y"]) > 0.999
     assert said[-1] in model.card_["notes"]
+
+
+def test_the_last_fit_takes_over_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One selection, on the rows that are not held out; what it found is then solved on all rows."""
+    selected: list[int] = []
+    own = ladder.choose_model
+
+    def counted(table: Any, values: Any, *more: Any) -> Any:
+        selected.append(len(values))
+        return own(table, values, *more)
+
+    monkeypatch.setattr(ladder, "choose_model", counted)
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"]).assign(y=lambda t: 3 * t.a + t.b**2)
+    model = fit_table(table, "y", compare=False)
+    assert selected == [85]
+    assert model.card_["selection"]["fitted"] == 100
+    assert model.card_["selection"]["sentence"].endswith("This sum was then solved on all 100 rows.")
+    assert model.score(table, table.y) > 0.99
+
+
+def test_card_and_page_read_and_transform_all_rows_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    phase, seen = ["fitting"], []
+
+    def watched(place: Any, name: str, size: Any) -> None:
+        own = getattr(place, name)
+
+        def call(*values: Any, **more: Any) -> Any:
+            found = own(*values, **more)
+            if size(values, found) == 40:
+                seen.append((phase[-1], name))
+            return found
+
+        monkeypatch.setattr(place, name, call)
+
+    # Strengths and the typical row look at some rows only.
+    monkeypatch.setattr("polyladder.explain.strengths.POINTS", 20)
+    monkeypatch.setattr("polyladder.explain.typical.ROWS", 20)
+    watched(Features, "plain_table", lambda values, found: len(values[1]))
+    watched(table_estimator, "read_rows", lambda values, found: len(found))
+    watched(training, "read_table", lambda values, found: len(found))
+    table = read_training_table(frame(), "y")
+    model = fit_training_table(table, FitOptions(compare=False, step=phase.append))
+    assert phase[-1] == "describing the model"
+    phase.append("page")
+    write_report(model, tmp_path / "page.html", table.read, table.target)
+    assert ("fitting ladder to all 40 rows, as it was found", "read_rows") in seen
+    card_and_page = [name for when, name in seen if when in ("describing the model", "page")]
+    assert sorted(card_and_page) == ["plain_table"]
+    assert [name for _, name in seen].count("read_table") == 1
 
 
 def test_only_a_fit_that_is_clearly_worse_is_dropped() -> None:

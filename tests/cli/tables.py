@@ -13,8 +13,7 @@ from polyladder.cli.main import commands
 
 @pytest.fixture
 def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `fit` begin with tiny ladders and compare with next to nothing: for tests of everything around the models."""
-    monkeypatch.setattr("polyladder.automatic.choose.SIZES", ((2, 3, 2),))
+    """Let `fit` compare with next to nothing: for tests of everything around the models."""
     dummies = {"regression": DummyRegressor(), "classification": DummyClassifier()}
     monkeypatch.setattr("polyladder.automatic.fit_table.baselines", lambda inputs, task: {"dummy": dummies[task]})
 

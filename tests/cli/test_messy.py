@@ -14,6 +14,7 @@ import pytest
 
 from polyladder import load
 from polyladder.automatic.fit_table import read_training_table
+from polyladder.automatic.options import FitOptions
 from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
 from tests.tables.workbooks import by_openpyxl
 
@@ -337,7 +338,7 @@ def test_a_workbook_and_json_lines_are_the_same_table(tmp_path: Path) -> None:
     book = by_openpyxl(tmp_path / "t.xlsx", [list(table), *[list(row.values()) for row in rows]], "more")
     plain = read_training_table(write(tmp_path / "t.csv", table), "y")
     for path, sheet in ((tmp_path / "t.jsonl", None), (book, None), (book, "Data"), (book, "1")):
-        found = read_training_table(path, "y", sheet=sheet)
+        found = read_training_table(path, "y", FitOptions(sheet=sheet))
         assert found.columns.equals(plain.columns)
         assert np.array_equal(found.target, plain.target)
     assert "--sheet must name a sheet of" in sentence("fit", book, "-t", "y", "--sheet", "none")

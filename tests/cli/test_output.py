@@ -175,20 +175,14 @@ def test_a_page_that_fails_leaves_the_old_one(table: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("budget", "said"),
-    [
-        (0, "Nothing was compared, the settings are the usual ones: "),
-        (1e-9, "Nothing was compared, the settings are the usual ones: "),
-    ],
-)
-def test_sentences_say_what_was_done(table: Path, budget: float, said: str) -> None:
-    shown = " ".join(run("fit", table, "--target", "y", "--time-budget", budget, "--solver", "adam").stdout.split())
-    assert said in shown
-    assert "Chosen among" not in shown
-    card = load("t.ladder").card_
-    assert card["selection"]["sentence"] in shown
-    assert card["selection"]["trials"] == []
+@pytest.mark.parametrize(("options", "order"), [(["--solver", "adam"], "4, width 64"), (["--bayesian"], "6, width ")])
+def test_sentences_say_what_was_done(table: Path, options: list[str], order: str) -> None:
+    shown = " ".join(run("fit", table, "--target", "y", *options).stdout.split())
+    assert f"Scaled as a short selection has it, else of usual size: order {order}" in shown
+    assert "Stacked from" not in shown
+    selection = load("t.ladder").card_["selection"]
+    assert selection["sentence"] in shown
+    assert selection["order_path"] == []
 
 
 @pytest.mark.slow

@@ -134,7 +134,7 @@ def test_bands_come_from_the_card_the_draws_or_nowhere() -> None:
 def test_reliability_of_classes(classes: int) -> None:
     model, X, labels = classification(classes)
     shown = qualities(model, X, labels)
-    found = calibration(model, shown, X, labels)
+    found = calibration(model, shown)
     assert found is not None
     assert (found["kind"], found["label"]) == ("classes", "the rows given")
     assert sum(count for _, _, count in found["points"]) == 40
@@ -152,15 +152,16 @@ def test_reliability_of_classes(classes: int) -> None:
 def test_reliability_of_intervals() -> None:
     X, y = rows()
     model = read_model(BayesianLPNNRegressor(**CHAIN).fit(X, y), X)
-    found = calibration(model, qualities(model, X, y), X, y)
+    found = calibration(model, qualities(model, X, y))
     assert found is not None
     assert found["kind"] == "intervals"
     for level, share, _ in found["points"]:
         mixture = model.distribution(X)
         low, high = (mixture.quantile(0.5 + side * level / 2)[:, 0].numpy() for side in (-1, 1))
         assert share == pytest.approx(np.mean((low <= y) & (y <= high)), abs=1 / 40)
-    assert calibration(model, [], X, None) is None
-    assert calibration(regression()[0], [], None, None) is None
+    assert calibration(model, []) is None
+    plain, X, y = regression()
+    assert calibration(plain, qualities(plain, X, y)) is None
 
 
 def test_points_without_rows_are_left_out() -> None:

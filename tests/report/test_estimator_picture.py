@@ -31,8 +31,7 @@ def test_models_without_a_ladder_have_only_their_parameters() -> None:
 
 
 @pytest.mark.slow
-def test_ranges_are_those_of_training_and_dates_are_dates(monkeypatch) -> None:
-    monkeypatch.setattr("polyladder.automatic.choose.SIZES", ((2, 3, 2),))
+def test_ranges_are_those_of_training_and_dates_are_dates() -> None:
     model = fit_table(shop(), "price", seconds=0, compare=False)
     text = estimator_html(model)
     # The range that inputs are held to: that of training with a small margin.

@@ -63,8 +63,6 @@ def streets() -> pl.DataFrame:
 def pages(browser, tmp_path_factory):
     """Open the page of a table by name and target; each is fitted once."""
     folder = tmp_path_factory.mktemp("pages")
-    patch = pytest.MonkeyPatch()
-    patch.setattr("polyladder.automatic.choose.SIZES", ((2, 3, 2),))
     kept = {}
 
     def get(name, **window):
@@ -79,8 +77,7 @@ def pages(browser, tmp_path_factory):
         path, model, rows = kept[name]
         return browsers.Watched(browser, path, **window), model, rows
 
-    yield get
-    patch.undo()
+    return get
 
 
 def test_dates_and_money_are_written_as_in_the_table(pages) -> None:

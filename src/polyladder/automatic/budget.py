@@ -12,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
+from polyladder.estimators.ladder import LadderEstimator
+from polyladder.estimators.selection.recipe import Recipe
+
 GROWTH = 4
 """How many times more rows each attempt has: all attempts but the last cost at most a third of it."""
 
@@ -54,12 +57,14 @@ class TimedFit:
         level: its place among the models that were given.
         rows: that it was fitted to.
         seconds: that this fit took.
+        recipe: what its selection found; None where nothing was selected.
     """
 
     model: Any
     level: int
     rows: int
     seconds: float
+    recipe: Recipe | None = None
 
     def affordable(self, seconds: float) -> int:
         """How many rows the same model can be fitted to in so many seconds, about."""
@@ -83,14 +88,19 @@ class RowsToFit:
     weight: NDArray[Any] | None = None
     seed: int = 0
 
-    def fit(self, model: Any, size: int | None = None, level: int = 0) -> TimedFit:
-        """Fit a model to so many of the rows, every class among them; None for all."""
+    def fit(self, model: Any, size: int | None = None, level: int = 0, recipe: Recipe | None = None) -> TimedFit:
+        """Fit a model to so many of the rows, every class among them; None for all. A recipe takes over a selection."""
         size = len(self.y) if size is None else min(size, len(self.y))
         began = time.monotonic()
         rows = slice(None) if size == len(self.y) else np.sort(self.order()[:size])
         X = self.X if size == len(self.y) else _safe_indexing(self.X, rows)
-        model.fit(X, self.y[rows], **({} if self.weight is None else {"sample_weight": self.weight[rows]}))
-        return TimedFit(model, level, size, time.monotonic() - began)
+        weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        found = None
+        if isinstance(model, LadderEstimator):
+            found = model.fit_again(X, self.y[rows], **weight, recipe=recipe)
+        else:
+            model.fit(X, self.y[rows], **weight)
+        return TimedFit(model, level, size, time.monotonic() - began, found)
 
     def order(self) -> NDArray[np.intp]:
         """All rows at random, but one of every class first."""

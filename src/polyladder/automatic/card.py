@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from polyladder.estimators.rivals.feedforward import NetworkEstimator
-from polyladder.explain.strengths import strengths
+from polyladder.explain.strengths import spread_rows, strengths
 from polyladder.explain.typical import typical_row
 from polyladder.files.versions import versions
 from polyladder.tables.describe import ColumnSummary, describe_columns
@@ -87,7 +87,7 @@ def make_card(
     Parameters
     ----------
     estimator : a fitted estimator of this library
-    X : array-like or data frame of shape (n, d)
+    X : array-like or data frame of shape (n, d), or a table that was read already
         The rows that it was fitted to.
     target : str or None
         Name of what it predicts; by default that of the training target, if it had one, or "prediction". A unit may
@@ -97,7 +97,7 @@ def make_card(
     held_out : HeldOut or None
         Targets and predictions of held-out rows, all of them.
     selection : mapping or None
-        How its settings were chosen, as `Choice.json` writes it.
+        How its settings were chosen, as `selection_json` writes it.
     notes : sequence of str
         What was understood, mended or left out on the way.
     seed : int or None
@@ -108,24 +108,26 @@ def make_card(
     -------
     ModelCard
     """
-    model = None if isinstance(estimator, NetworkEstimator) else estimator.model_.described_by(X)
+    rows = estimator.read_table(X)
+    model = None if isinstance(estimator, NetworkEstimator) else estimator.model_.described_by(rows)
     if target is None:
         target = "prediction" if model is None else model.target
+    some = rows.take(spread_rows(len(rows)))
     classes = vars(estimator.target_).get("labels")
     return {
         "target": target,
         "task": "regression" if classes is None else "classification",
         "classes": None if classes is None else [str(c) for c in classes],
         "unit": unit_of(target),
-        "columns": describe_columns(estimator.read_table(X)),
-        "rows": len(X),
+        "columns": describe_columns(rows),
+        "rows": len(rows),
         "scores": list(scores),
         "held_out": None if held_out is None else thinned(held_out),
         "residual_quantiles": residual_quantiles(held_out) if classes is None and held_out is not None else {},
         "selection": None if selection is None else dict(selection),
         "notes": list(notes),
-        "strengths": None if model is None else strengths(model, model.inputs(X)).json(),
-        "typical": None if model is None else typical_row(model, X),
+        "strengths": None if model is None else strengths(model, model.inputs(some)).json(),
+        "typical": None if model is None else typical_row(model, rows),
         "settings": {name: plain(value) for name, value in estimator.get_params(deep=False).items()},
         "loss": estimator.target_.loss.name,
         "seed": seed,

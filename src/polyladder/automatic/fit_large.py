@@ -14,18 +14,18 @@ import torch
 from polyladder.automatic.budget import Deadline
 from polyladder.automatic.card import HeldOut, Score
 from polyladder.automatic.compare import baselines, scores
-from polyladder.automatic.fit_table import Listener, described, ladder_for
+from polyladder.automatic.fit_table import described, ladder_for
 from polyladder.automatic.metrics import judged
+from polyladder.automatic.options import LargeOptions, Listener, with_options
 from polyladder.automatic.selected import nothing_selected
-from polyladder.automatic.training_table import Task, TrainingTable, training_table
-from polyladder.estimators.partitioned import SAMPLE_ROWS, WHOLE_SWEEPS, Sweeping, fit_in_parts
+from polyladder.automatic.training_table import TrainingTable, training_table
+from polyladder.estimators.partitioned import SAMPLE_ROWS, Sweeping, fit_in_parts
 from polyladder.polynomial.store import load
 from polyladder.tables.features import count_inputs
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
 from polyladder.tables.number_style import counted
 from polyladder.tables.partitions import Coded, LocalPartitions, Part, row_keys
 from polyladder.tables.schema import read_schema
-from polyladder.tables.understand import column_lines
 
 HELD_OUT_ROWS = 100_000
 """Rows that are held out at most: more would not make an error known better than to three digits."""
@@ -88,24 +88,8 @@ class Pace:
             self.step(f"{self.words}: {min(share, 1):.0%}, {max(left, 0):.0f} s left")
 
 
-def fit_large_table(
-    path: str | Path,
-    target: str,
-    *,
-    task: Task | None = None,
-    drop: tuple[str, ...] = (),
-    category: tuple[str, ...] = (),
-    keep: tuple[str, ...] = (),
-    schema: str | Path | None = None,
-    order: int | str = "auto",
-    loss: str = "squared",
-    sweeps: int = WHOLE_SWEEPS,
-    compare: bool = True,
-    seed: int = 0,
-    checkpoint: str | Path | None = None,
-    say: Listener = lambda sentence: None,
-    step: Listener = lambda words: None,
-) -> Any:
+@with_options(LargeOptions)
+def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
     """Fit a ladder to a table that need not fit into memory.
 
     A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
@@ -133,24 +117,25 @@ def fit_large_table(
     LPNNRegressor or LPNNClassifier
     """
     began = clock.monotonic()
+    order, sweeps, seed, say, step = options.order, options.sweeps, options.seed, options.say, options.step
     files = table_files(path)
     pace = Pace(0, step)
     pace.say("drawing rows to look at")
     drawn, count = sampled_file(files, SAMPLE_ROWS, seed, lambda rows: step(f"drawing rows to look at: {rows:,} read"))
-    rules = {} if schema is None else read_schema(schema)
-    table = training_table(drawn, target, task, drop, category, keep, rules)
-    lines = column_lines(table.understood)
-    told = {c.sentence for c in table.understood} if len(lines) >= len(table.understood) else set()
+    rules = {} if options.schema is None else read_schema(options.schema)
+    table = training_table(drawn, target, options.task, options.drop, options.category, options.keep, rules)
     notes = [f"{count:,} rows are read in parts; columns are judged by {len(table.target):,} drawn at random."]
-    for line in (table.guess, *lines, *(note for note in table.notes if note not in told), *notes):
+    for line in (*table.lines, *notes):
         say(line)
     labels = np.unique(table.target) if table.task == "classification" else None
     pace.rows = count
     rows = LocalPartitions(FileParts(files, table.kinds, table.target_kind, labels, pace.add))
     share = min(0.15, HELD_OUT_ROWS / count)
-    estimator = ladder_for(table.task, loss, order=order, random_state=seed)
-    belongs = fingerprint(files, target, table, f"{order} {loss}", seed)
-    saved = None if checkpoint is None else Checkpoint(Path(checkpoint), belongs)
+    estimator = ladder_for(table.task, options.loss, order=order, random_state=seed)
+    saved = None
+    if options.checkpoint is not None:
+        belongs = fingerprint(files, target, table, f"{order} {options.loss}", seed)
+        saved = Checkpoint(Path(options.checkpoint), belongs)
 
     def tell(words: str) -> None:
         if not words.startswith("sweep"):
@@ -172,15 +157,15 @@ def fit_large_table(
     resumed = None if saved is None else saved.read()
     if resumed is not None:
         estimator_in[0] = resumed[0]
-        say(f"Going on from {checkpoint} after {counted(resumed[1].done, 'sweep')} over all rows.")
+        say(f"Going on from {options.checkpoint} after {counted(resumed[1].done, 'sweep')} over all rows.")
     fit_in_parts(estimator, Coded(rows, Keyed(share, 1.0, seed)), sweeps=sweeps, tell=tell, keep=kept, resumed=resumed)
     took = clock.monotonic() - began
     pace.say("predicting held-out rows")
     unseen = collected(Coded(rows, Keyed(0.0, share, seed)))
     scored: list[tuple[Score, HeldOut]] = [judged("ladder", estimator, *unseen, took, table.task)]
-    if compare:
+    if options.compare:
         seen = collected(Coded(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed)))
-        rivals = baselines(count_inputs(table.columns), table.task)
+        rivals = baselines(count_inputs(table.read), table.task)
         limit = Deadline(clock.monotonic(), np.inf)
         for score, held in scores(rivals, seen, unseen, table.task, lambda m: step(f"fitting {m}"), limit):
             score["rows"] = len(seen[1])

@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
-from polyladder.automatic.fit_table import Listener, described, held_out_rows, ladder_for
+from polyladder.automatic.fit_table import described, held_out_rows, ladder_for
 from polyladder.automatic.metrics import judged
+from polyladder.automatic.options import FitOptions
 from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable
 from polyladder.models.ladder import LPNN
@@ -39,15 +40,13 @@ def process_group() -> Iterator[None]:
 
 def fit_with_processes(
     table: TrainingTable,
+    options: FitOptions,
     *,
     order: int = 4,
     width: int = 64,
     epochs: int = 20,
     batch_size: int = 256,
-    loss: str = "squared",
-    seed: int = 0,
     checkpoint: Path | None = None,
-    say: Listener = lambda sentence: None,
 ) -> Any:
     """Train one ladder with batch norm by Adam, every process on its share of each mini-batch.
 
@@ -56,30 +55,26 @@ def fit_with_processes(
     Parameters
     ----------
     table : TrainingTable
+    options : FitOptions
+        Of which ``loss``, ``seed`` and ``say`` count.
     order, width, epochs, batch_size : int
         Of the ladder and its training.
-    loss : str
-        As in `fit_table`.
-    seed : int
-        Of the split, the start and the order of rows.
     checkpoint : path, default=None
         Written after each epoch by the first process. A run with another number of processes can go on from it.
-    say : callable
-        Told the loss of each epoch, in the first process.
 
     Returns
     -------
     LPNNRegressor or LPNNClassifier
     """
-    began = clock.monotonic()
-    ((X, y), unseen), _ = held_out_rows(table, None, None, None, seed)
-    estimator = ladder_for(table.task, loss, order=order, width=width, solver="adam", random_state=seed)
+    began, seed = clock.monotonic(), options.seed
+    ((X, y), unseen), _ = held_out_rows(table, options)
+    estimator = ladder_for(table.task, options.loss, order=order, width=width, solver="adam", random_state=seed)
     rows = estimator.read_parts(X, y)
     net = LPNN(rows.z.shape[1], (width,) * (order - 1), rows.outputs, batch_norm=True, batch_shape=(1,), seed=seed)
 
     def tell(epoch: int, loss: Any) -> None:
         if process_number() == 0:
-            say(f"epoch {epoch} of {epochs}: training loss {float(loss):.10g}")
+            options.say(f"epoch {epoch} of {epochs}: training loss {float(loss):.10g}")
 
     history = train(
         net,

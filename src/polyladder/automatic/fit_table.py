@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 import time as clock
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.automatic.budget import WORTH, Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score, make_card
-from polyladder.automatic.choose import SEARCH_ROWS, Choice, Task, Trial, choose, setting_words
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged, row_losses
-from polyladder.automatic.selected import selection_json
+from polyladder.automatic.options import FitOptions, with_options
+from polyladder.automatic.selected import how_chosen
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.bayesian import (
@@ -33,19 +32,24 @@ from polyladder.tables.dates import date_unit
 from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
 from polyladder.tables.table_file import TableFile, frame_file, open_table
-from polyladder.tables.understand import column_lines
 from polyladder.training.losses import NUMBER_LOSSES, loss_named
 from polyladder.training.threads import limited
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CHOOSING = 8.0
-"""Seconds for choosing settings where the whole run has no budget."""
+SHARES = {"ladder": 0.4, "rivals": 0.5}
+"""The shares of a budget after which the first fit and the rivals are over. The rest is for the last fit: where it must
+select anew, it takes as long as the first."""
 
-SHARES = {"choosing": 0.2, "ladder": 0.4, "rivals": 0.5}
-"""The shares of a budget after which choosing, the first fit and the rivals are over. The rest is for the last fit: it
-takes as long as the first."""
+SCALING_ROWS = 4000
+"""Rows of the short selection that tells how columns are scaled, at most, where nothing else is selected."""
+
+GRADIENT_STEPS: dict[str, Any] = {"solver": "adam", "order": 4, "width": 64}
+"""Half as wide as the estimators' usual ladders, which learn few rows by heart ..."""
+
+HELD_OUT_OF_STEPS = 0.15
+"""... and classes stop early, by this share of the rows: the log loss of what was learned by heart has no bound."""
 
 EFFORTS = ("low", "default", "high")
 """Of a selection within a budget, one after another while there is time."""
@@ -57,32 +61,9 @@ them. Losses that differ by the second number, times the target's variance, are 
 SURE, FEWEST_HELD = 2.0, 10
 """That must be more than chance: by so many standard errors, on so many rows at least."""
 
-Listener = Callable[[str], None]
 
-
-def fit_table(
-    table: Any,
-    target: str,
-    *,
-    task: Literal["regression", "classification"] | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    schema: str | Path | Mapping[str, Any] | None = None,
-    sheet: str | None = None,
-    bayesian: bool = False,
-    solver: Literal["auto", "alternating", "adam"] = "auto",
-    loss: str = "squared",
-    seconds: float | None = None,
-    compare: bool = True,
-    balance: bool = False,
-    test: Any = None,
-    group: str | None = None,
-    time: str | None = None,
-    seed: int = 0,
-    say: Listener = lambda sentence: None,
-    step: Listener = lambda words: None,
-) -> Any:
+@with_options(FitOptions)
+def fit_table(table: Any, target: str, options: FitOptions) -> Any:
     """Choose a ladder on training rows, compare it with other models on held-out rows, and fit it to all.
 
     Parameters
@@ -149,91 +130,35 @@ def fit_table(
     ['ladder', 'mean', 'linear', 'cubic ridge', 'HistGradientBoosting']
     """
     began = clock.monotonic()
-    read = read_training_table(
-        table,
-        target,
-        task=task,
-        drop=drop,
-        category=category,
-        keep=keep,
-        schema=schema,
-        sheet=sheet,
-        group=group,
-        time=time,
-        say=say,
-    )
-    return fit_training_table(
-        read,
-        bayesian=bayesian,
-        solver=solver,
-        loss=loss,
-        seconds=seconds,
-        compare=compare,
-        balance=balance,
-        test=test,
-        group=group,
-        time=time,
-        seed=seed,
-        say=say,
-        step=step,
-        began=began,
-    )
+    return fit_training_table(read_training_table(table, target, options), options, began)
 
 
-def read_training_table(
-    table: Any,
-    target: str,
-    *,
-    task: Literal["regression", "classification"] | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    schema: str | Path | Mapping[str, Any] | None = None,
-    sheet: str | None = None,
-    group: str | None = None,
-    time: str | None = None,
-    say: Listener = lambda sentence: None,
-) -> TrainingTable:
-    """The first half of `fit_table`, with its arguments: what the columns of a table are, said in sentences."""
+def read_training_table(table: Any, target: str, options: FitOptions | None = None) -> TrainingTable:
+    """The first half of `fit_table`: what the columns of a table are, said in sentences."""
+    options = options or FitOptions()
+    group, time = options.group, options.time
     if group is not None and time is not None:
         raise ValueError(f"group and time must not both be given; got {group!r} and {time!r}. Choose one.")
-    rules = {} if schema is None else read_schema(schema)
-    file = open_file(table, sheet)
+    rules = {} if options.schema is None else read_schema(options.schema)
+    file = open_file(table, options.sheet)
     aside = tuple(name for name in (group, time) if name is not None)
     for option, name in (("group", group), ("time", time)):
         if name == target:
             raise ValueError(f"{option} must name another column than the target; got {name!r}.")
-    read = training_table(file, target, task, drop, category, keep, rules, aside)
-    lines = column_lines(read.understood)
-    # What has a line of its own need not be said again.
-    told = {c.sentence for c in read.understood} if len(lines) >= len(read.understood) else set()
-    for line in (read.guess, *lines, *(note for note in read.notes if note not in told)):
-        say(line)
+    read = training_table(file, target, options.task, options.drop, options.category, options.keep, rules, aside)
+    for line in read.lines:
+        options.say(line)
     return read
 
 
-def fit_training_table(
-    table: TrainingTable,
-    *,
-    bayesian: bool = False,
-    solver: Literal["auto", "alternating", "adam"] = "auto",
-    loss: str = "squared",
-    seconds: float | None = None,
-    compare: bool = True,
-    balance: bool = False,
-    test: Any = None,
-    group: str | None = None,
-    time: str | None = None,
-    seed: int = 0,
-    say: Listener = lambda sentence: None,
-    step: Listener = lambda words: None,
-    began: float | None = None,
-) -> Any:
-    """The second half of `fit_table`, with its arguments: choose, compare, fit, describe."""
+def fit_training_table(table: TrainingTable, options: FitOptions | None = None, began: float | None = None) -> Any:
+    """The second half of `fit_table`: choose, compare, fit, describe. What began before counts in the seconds."""
+    options = options or FitOptions()
+    bayesian, seconds, seed, say, step = options.bayesian, options.seconds, options.seed, options.say, options.step
     deadline = Deadline(clock.monotonic() if began is None else began, seconds or math.inf)
     X, y, task = table.columns, table.target, table.task
-    check_loss(loss, task, bayesian)
-    held, notes = held_out_rows(table, test, group, time, seed)
+    check_loss(options.loss, task, bayesian)
+    held, notes = held_out_rows(table, options)
     notes += balance_notes(y) if task == "classification" else []
     for note in notes:
         say(note)
@@ -242,24 +167,22 @@ def fit_training_table(
         notes.append(note)
         say(note)
 
-    inputs = count_inputs(X)
+    inputs = count_inputs(table.read)
     (train, answers), unseen = held
-    choice = None
-    if bayesian or solver == "adam":
-        limit = CHOOSING if seconds is None else max(0.0, deadline.left(SHARES["choosing"])) if seconds else 0.0
-        options: dict[str, Any] = {"inputs": inputs, "solver": solver, "seconds": limit, "random_state": seed}
-        choice = chosen_in_time(train, answers, task, deadline, step, options)
+
+    given = RowsToFit(train, answers, weights(answers, task, options.balance), seed)
+    scaling = None
+    if bayesian or options.solver == "adam":
+        step("scaling columns")
+        scaling = found_scaling(given, task, deadline)
 
     def estimator_to_fit(effort: str) -> Any:
-        if choice is None:
-            return ladder_for(task, loss, effort=effort, random_state=seed)
-        return chosen_estimator(task, replace(choice, settings=choice.settings | {"loss": loss}), bayesian)
+        return new_estimator(task, options, scaling, effort)
 
-    efforts = EFFORTS if choice is None and seconds else ("default",)
+    efforts = EFFORTS if seconds and scaling is None else ("default",)
     name = "Bayesian ladder" if bayesian else "ladder"
     step(f"fitting {name}")
     models = [estimator_to_fit(effort) for effort in efforts]
-    given = RowsToFit(train, answers, weights(answers, task, balance), seed)
     with saying_of_chains_later():
         fitted = fit_in_time(models, given, deadline.left(SHARES["ladder"]))
     estimator, rows, effort = fitted.model, fitted.rows, efforts[fitted.level]
@@ -268,24 +191,29 @@ def fit_training_table(
     first = judged(name, estimator, *unseen, fitted.seconds, task)
     if rows < len(answers):
         first[0]["rows"] = rows
-    rivals = baselines(inputs, task) if compare else {}
+    rivals = baselines(inputs, task) if options.compare else {}
     share = Deadline(deadline.start, SHARES["rivals"] * deadline.seconds)
     others = list(scores(rivals, (train, answers), unseen, task, lambda m: step(f"fitting {m}"), share))
     if len(others) < len(rivals):
         tell("There was no time left for " + ", ".join(list(rivals)[len(others) :]) + ".")
+    reused = False
     # The rows of another file stay unseen, and then the model is that which was judged.
-    if test is None:
+    if options.test is None:
         most = min(len(y), fitted.affordable(deadline.left()))
         if most == len(y) or most > WORTH * rows:
-            step(f"fitting {name} to {'all ' if most == len(y) else ''}{most:,} rows")
+            step(f"fitting {name} to {'all ' if most == len(y) else ''}{most:,} rows, as it was found")
             with saying_of_chains_later():
-                again = RowsToFit(X, y, weights(y, task, balance), seed).fit(estimator_to_fit(effort), most)
+                again = RowsToFit(X, y, weights(y, task, options.balance), seed).fit(
+                    estimator_to_fit(effort), most, recipe=fitted.recipe
+                )
             known = None if task == "regression" else (estimator.classes_, again.model.classes_)
             broken = got_worse(first[1], judged(name, again.model, *unseen, again.seconds, task)[1], known)
             if broken:
                 tell(broken)
             else:
                 estimator, rows = again.model, most
+                # Where more is made of the rows than was found before, it is another recipe.
+                reused = fitted.recipe is not None and again.recipe is fitted.recipe
         if most < len(y):
             tell(f"There was no time for all rows: the model was fitted to {rows:,} of {len(y):,}.")
     if isinstance(estimator, BayesianEstimator) and not estimator.diagnostics_.settled:
@@ -293,7 +221,9 @@ def fit_training_table(
         tell(f"{UNSETTLED}: {estimator.diagnostics_.summary}. {longer}")
     step("describing the model")
     scored = [first, *others]
-    words = record_of(estimator, choice) | {"held_out": len(unseen[1]), "fitted": rows}
+    words = how_chosen(estimator) | {"held_out": len(unseen[1]), "fitted": rows}
+    if reused:
+        words["sentence"] += f" This sum was then solved on {'all ' if rows == len(y) else ''}{rows:,} rows."
     with limited(1):
         estimator.card_ = described(estimator, table, scored, words, [*table.sentences, *notes], seed)
     return estimator
@@ -345,39 +275,41 @@ def saying_of_chains_later() -> Iterator[None]:
         yield
 
 
-class OutOfTimeError(Exception):
-    """No setting is tried any more."""
+def new_estimator(task: str, options: FitOptions, scaling: str | None, effort: str) -> Any:
+    """An estimator to fit.
+
+    Args:
+        task: "regression" or "classification".
+        options: whether it draws from the posterior, its loss and the seed of everything random.
+        scaling: of the columns, for posteriors and gradient steps; None to select that and all else.
+        effort: of a selection.
+    """
+    if scaling is None:
+        return ladder_for(task, options.loss, effort=effort, random_state=options.seed)
+    if options.bayesian:
+        kind: Any = BayesianLPNNRegressor if task == "regression" else BayesianLPNNClassifier
+        return kind(features=scaling, random_state=options.seed)
+    early = {} if task == "regression" else {"validation_fraction": HELD_OUT_OF_STEPS}
+    return ladder_for(task, options.loss, **GRADIENT_STEPS, **early, features=scaling, random_state=options.seed)
 
 
-def chosen_in_time(
-    X: Any, y: NDArray[Any], task: Task, deadline: Deadline, step: Listener, options: dict[str, Any]
-) -> Choice:
-    """What `choose` finds until its share of the time has passed by the clock, however busy the machine is."""
-    trials: list[Trial] = []
-    leader: list[Trial] = []
-
-    def tell(trial: Trial, best: Trial) -> None:
-        step(f"{setting_words(trial.settings)}: {trial.error:.4g}; best {best.error:.4g}")
-        trials.append(trial)
-        leader[:] = [best]
-        if deadline.left(SHARES["choosing"]) <= 0:
-            raise OutOfTimeError
-
-    try:
-        return choose(X, y, task, tell=tell, **options)
-    except OutOfTimeError:
-        return Choice(leader[0].settings, tuple(trials), min(len(y), SEARCH_ROWS))
+def found_scaling(rows: RowsToFit, task: str, deadline: Deadline) -> str:
+    """How columns are scaled in a short selection: that matters most to posteriors and gradient steps too."""
+    if deadline.left() <= 0:
+        return "standard"
+    kind: Any = LPNNRegressor if task == "regression" else LPNNClassifier
+    return str(rows.fit(kind(effort="low", random_state=rows.seed), SCALING_ROWS).model.features_.kind)
 
 
 def held_out_rows(
-    table: TrainingTable, test: Any, group: str | None, time: str | None, seed: int
+    table: TrainingTable, options: FitOptions
 ) -> tuple[tuple[tuple[Any, NDArray[Any]], tuple[Any, NDArray[Any]]], list[str]]:
     """Rows to fit and rows to judge by, each with its targets, and what is to be said of them."""
-    X, y = table.columns, table.target
-    if test is not None:
-        rows, target, notes = rows_of_file(table, open_file(test))
+    X, y, group, time = table.columns, table.target, options.group, options.time
+    if options.test is not None:
+        rows, target, notes = rows_of_file(table, open_file(options.test))
         return ((X, y), (rows, target)), notes
-    train, kept = split_rows(table, seed, group, time)
+    train, kept = split_rows(table, options.seed, group, time)
     notes = []
     if group is not None:
         notes.append(f"Held out are whole groups of {group}, which is no feature.")
@@ -412,7 +344,7 @@ def described(
     held_out = scored[0][1]
     card = make_card(
         estimator,
-        table.columns,
+        table.read,
         target=table.name,
         scores=[score for score, _ in scored],
         held_out=held_out,
@@ -435,21 +367,3 @@ def described(
 def open_file(table: Any, sheet: str | None = None) -> TableFile:
     """A path or a data frame as an open table."""
     return open_table(table, sheet=sheet) if isinstance(table, str | Path) else frame_file(table)
-
-
-def record_of(estimator: Any, choice: Choice | None) -> dict[str, Any]:
-    """How an estimator was chosen, for its card."""
-    return selection_json(estimator.selection_) if choice is None else choice.json()
-
-
-def chosen_estimator(task: str, choice: Choice, bayesian: bool) -> Any:
-    """An estimator with the chosen settings, as far as it has them."""
-    kinds: dict[tuple[bool, str], Any] = {
-        (False, "regression"): LPNNRegressor,
-        (False, "classification"): LPNNClassifier,
-        (True, "regression"): BayesianLPNNRegressor,
-        (True, "classification"): BayesianLPNNClassifier,
-    }
-    kind = kinds[bayesian, task]
-    known = kind().get_params()
-    return kind(**{name: value for name, value in choice.settings.items() if name in known})

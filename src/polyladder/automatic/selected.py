@@ -1,10 +1,28 @@
-"""The record of a selection for a model card, in the form that the choice among settings has."""
+"""How a model was chosen, for its card."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from polyladder.estimators.batch.fitting import L2
+from polyladder.estimators.bayesian import BayesianEstimator
 from polyladder.estimators.selection.found import Selection
+
+
+def how_chosen(estimator: Any) -> dict[str, Any]:
+    """The record of an estimator that `fit_table` has fitted: its selection, or its settings where it has none."""
+    selection = vars(estimator).get("selection_")
+    if selection is not None:
+        return selection_json(selection)
+    return nothing_selected(f"Scaled as a short selection has it, else of usual size: {usual_words(estimator)}.")
+
+
+def usual_words(estimator: Any) -> str:
+    """The settings of an estimator that has not selected them, in a few words."""
+    bayesian = isinstance(estimator, BayesianEstimator)
+    ladders = estimator.posterior_.weights if bayesian else estimator.members_
+    last = f"{len(ladders)} draws" if bayesian else f"L2 weight {L2:g}"
+    return f"order {estimator.order_}, width {ladders.hidden[0]}, {estimator.features_.kind} features, {last}"
 
 
 def selection_json(selection: Selection) -> dict[str, Any]:
@@ -19,7 +37,6 @@ def selection_json(selection: Selection) -> dict[str, Any]:
         "floor": selection.floor,
         "measure": selection.measure,
         "candidates": [dict(zip(("model", "features", "order", "error", "weight"), c, strict=True)) for c in listed],
-        "trials": [[c.words, c.error, 0.0] for c in selection.candidates],
         "order_path": [list(pair) for pair in selection.order_path],
         "order_note": f"Lowest error of each order that was tried, as {selection.measure} on rows left out of the fit.",
     }
@@ -27,4 +44,4 @@ def selection_json(selection: Selection) -> dict[str, Any]:
 
 def nothing_selected(sentence: str) -> dict[str, Any]:
     """The same record of a model of given settings: a sentence says what it is."""
-    return {"sentence": sentence, "trials": [], "order_path": [], "order_note": ""}
+    return {"sentence": sentence, "order_path": [], "order_note": ""}

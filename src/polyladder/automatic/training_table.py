@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from polyladder.automatic.leakage import leakage_notes
+from polyladder.tables.table import Table, find_categories, read_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,6 +55,20 @@ class TrainingTable:
     target_kind: ColumnKind
     understood: tuple[Understood, ...]
     aside: Mapping[str, Any]
+
+    @cached_property
+    def read(self) -> Table:
+        """The columns as an estimator reads them, once for all who look at all rows."""
+        return read_table(self.columns, find_categories(self.columns))
+
+    @property
+    def lines(self) -> list[str]:
+        """What a user is told of the table, line by line: what has a line of its own is not said again."""
+        from polyladder.tables.understand import column_lines
+
+        lines = column_lines(self.understood)
+        told = {c.sentence for c in self.understood} if len(lines) >= len(self.understood) else set()
+        return [self.guess, *lines, *(note for note in self.notes if note not in told)]
 
     @property
     def sentences(self) -> tuple[str, ...]:

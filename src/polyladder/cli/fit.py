@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
@@ -126,31 +127,33 @@ def fit(
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_processes import under_torchrun
     from polyladder.automatic.fit_table import fit_training_table, read_training_table
+    from polyladder.automatic.options import FitOptions
     from polyladder.report.page import write_report
     from polyladder.training.threads import limited
 
-    reading: dict[str, Any] = {
-        "task": task.value if task else None,
-        "drop": tuple(drop or ()),
-        "category": tuple(category or ()),
-        "keep": tuple(keep or ()),
-        "schema": schema,
-    }
+    options = FitOptions(
+        task=task.value if task else None,
+        drop=tuple(drop or ()),
+        category=tuple(category or ()),
+        keep=tuple(keep or ()),
+        schema=schema,
+        sheet=sheet,
+        bayesian=bayesian,
+        solver=solver.value,
+        loss=loss,
+        seconds=time_budget,
+        compare=not no_compare,
+        balance=balance,
+        test=test,
+        group=group,
+        time=time,
+        seed=seed,
+    )
     part = place.with_name(place.name + ".part")
     if under_torchrun():
         if solver != Solver.adam:
             raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
-        found = fit_in_processes(
-            data,
-            target,
-            reading | {"sheet": sheet},
-            place,
-            epochs=epochs,
-            loss=loss,
-            seed=seed,
-            checkpoint=part,
-            quiet=quiet,
-        )
+        found = fit_in_processes(data, target, options, place, epochs=epochs, checkpoint=part, quiet=quiet)
         if found is not None:
             finish(found, [place], replaced, None, False, quiet)
         return
@@ -158,34 +161,19 @@ def fit(
         asked: dict[str, object] = {"--bayesian": bayesian, "--balance": balance, "--test": test, "--group": group}
         asked |= {"--time": time, "--time-budget": time_budget, "--report": report, "--sheet": sheet}
         refuse_in_parts(data, asked | {"--solver adam": solver == Solver.adam})
-        more = {"loss": loss, "sweeps": sweeps, "compare": not no_compare, "seed": seed, "checkpoint": part}
         with limited(threads):
-            found = fit_parts(data, target, reading | more, place, quiet=quiet)
+            found = fit_parts(data, target, options, place, sweeps=sweeps, checkpoint=part, quiet=quiet)
         finish(found, [place], replaced, metrics, as_json, quiet)
         return
     with progress(not quiet) as shown, limited(threads):
         shown.step(f"reading {data}")
-        table = read_training_table(data, target, **reading, sheet=sheet, group=group, time=time, say=shown.say)
-        estimator = fit_training_table(
-            table,
-            bayesian=bayesian,
-            solver=solver.value,
-            loss=loss,
-            seconds=time_budget,
-            compare=not no_compare,
-            balance=balance,
-            test=test,
-            group=group,
-            time=time,
-            seed=seed,
-            say=shown.say,
-            step=shown.step,
-            began=began,
-        )
+        heard = replace(options, say=shown.say, step=shown.step)
+        table = read_training_table(data, target, heard)
+        estimator = fit_training_table(table, heard, began)
         shown.step("saving")
         estimator.save(place)
         if page is not None:
-            write_report(estimator, page, table.columns, table.target)
+            write_report(estimator, page, table.read, table.target)
     finish(estimator, places, replaced, metrics, as_json, quiet)
 
 

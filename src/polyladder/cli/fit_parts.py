@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polyladder.cli.progress import progress
+
+if TYPE_CHECKING:
+    from polyladder.automatic.options import FitOptions
 
 
 def fit_in_processes(
     data: str,
     target: str,
-    reading: dict[str, Any],
+    options: FitOptions,
     place: Path,
     *,
     epochs: int,
-    loss: str,
-    seed: int,
     checkpoint: Path,
     quiet: bool,
 ) -> Any | None:
@@ -29,19 +31,25 @@ def fit_in_processes(
     with process_group():
         first = process_number() == 0
         with progress(first and not quiet) as shown:
-            table = read_training_table(data, target, **reading, say=shown.say)
-            found = fit_with_processes(table, epochs=epochs, loss=loss, seed=seed, checkpoint=checkpoint, say=shown.say)
+            heard = replace(options, say=shown.say)
+            table = read_training_table(data, target, heard)
+            found = fit_with_processes(table, heard, epochs=epochs, checkpoint=checkpoint)
             if first:
                 found.save(place)
     return found if first else None
 
 
-def fit_parts(data: str, target: str, options: dict[str, Any], place: Path, *, quiet: bool) -> Any:
+def fit_parts(
+    data: str, target: str, options: FitOptions, place: Path, *, sweeps: int, checkpoint: Path, quiet: bool
+) -> Any:
     """Fit to a table that is read in parts, again in every pass."""
     from polyladder.automatic.fit_large import fit_large_table
+    from polyladder.automatic.options import TableOptions
 
     with progress(not quiet) as shown:
-        found = fit_large_table(data, target, **options, say=shown.say, step=shown.step)
+        shared = {field.name: vars(options)[field.name] for field in fields(TableOptions)}
+        heard = shared | {"say": shown.say, "step": shown.step}
+        found = fit_large_table(data, target, **heard, sweeps=sweeps, checkpoint=checkpoint)
         found.save(place)
     return found
 

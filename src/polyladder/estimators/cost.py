@@ -1,99 +1,42 @@
-"""What a fit by block solves costs, and what a number of seconds buys: decided before anything is fitted."""
+"""What fits cost in seconds of one core, from measured rates: block solves, gradient steps and draws of a ladder.
+
+What a number of seconds buys is decided elsewhere: in `work.py` for block solves, in `training_size.py` for gradient
+steps, in `posterior_size.py` for draws.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from polyladder.estimators.rows import Rows
-from polyladder.polynomial.sparse import is_sparse
-from polyladder.training.solves.block_step import block_operations
+from polyladder.training.solves.block_step import block_operations, direct_operations
 from polyladder.training.solves.stages import Stage
 
 RATE = 4e10
-"""Operations that one core does in a second, all in all, while it solves blocks."""
+"""Operations that one core does in a second: in double precision while it solves blocks, in single while it trains."""
 
-OVERHEAD = 3e-4
+BLOCK = 3e-4
 """Seconds that a block takes in addition, whatever its size."""
 
-SWEEPS = 7
-"""Sweeps on all rows."""
+STEP = 2e-3
+"""Seconds that a gradient step takes in addition, whatever its size."""
 
-MORE_SWEEPS = 7
-"""Further ones of ladders with little noise, whose error is that of unfinished solves ..."""
-
-LITTLE_NOISE = 0.006
-"""... that is, below this part of the target's variance."""
-
-FULL = (Stage(1.0, SWEEPS), Stage(1.0, MORE_SWEEPS, LITTLE_NOISE))
-"""Sweeps on all rows, where there is time for them."""
-
-LONG = (Stage(0.25, 6), Stage(0.5, 2), Stage(1.0, 3), Stage(1.0, 3, LITTLE_NOISE))
-"""Sweeps of three fifths of that cost, two fifths where there is noise; the error is within a percent of theirs."""
-
-SHORT = (Stage(0.125, 3), Stage(0.5, 2), Stage(1.0, 2))
-"""Sweeps of a quarter of that cost."""
-
-CLASS_SWEEPS = 20
-"""Sweeps on all rows for classes: the quadratic bounds of their losses are loose, and each sweep gains less."""
-
-CLASS_LONG = (Stage(0.25, 12), Stage(0.5, 4), Stage(1.0, 4))
-"""Sweeps of less than half of that cost."""
-
-CLASS_SHORT = (Stage(0.125, 6), Stage(0.5, 4), Stage(1.0, 4))
-"""Sweeps of a third of that cost."""
-
-STAGED_ROWS = 4000
-"""Rows from which on stages may take the place of sweeps on all rows; a part of fewer would be too small."""
-
-LEAST_ROWS = 2000
-"""Rows that the last stage must have at least; where a budget does not allow them, Adam is cheaper."""
-
-LEAST_SWEEPS = 4
-"""Sweeps that a small table must get at least."""
-
-MANY_CLASSES = 5
-"""Classes above which "auto" means Adam: they share the units of a ladder, and the bound of their loss is loose."""
-
-MULTIPLE = 5.7
-"""How much longer than boosted trees a fit may take, by default."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a fit will do.
-
-    Attributes:
-        solver: "alternating" or "adam".
-        models: how many ladders are averaged.
-        stages: of block solves; () for Adam.
-        seconds: what that is estimated to take on one core; 0 for Adam.
-        budget: what it may take.
-        reason: why, in a sentence.
-    """
-
-    solver: str
-    models: int
-    stages: tuple[Stage, ...]
-    seconds: float
-    budget: float
-    reason: str
-
-    def __str__(self) -> str:
-        if self.solver == "adam":
-            return f"adam: {self.reason}"
-        plan = ", then ".join(
-            f"{s.sweeps} sweeps on {s.share:.3g} of the rows" + (" if noise is low" if s.noise_below < 1 else "")
-            for s in self.stages
-        )
-        return (
-            f"block solves of {self.models} ladders, {plan}; about {self.seconds:.2g} s of {self.budget:.2g} s: "
-            f"{self.reason}"
-        )
+SLOWER = 3.0
+"""How much longer a draw of a block takes than its operations would in a large matrix product."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What the cost of a sweep depends on: n rows of d inputs, ladders of an order and a width, m outputs."""
+    """What the cost of one ladder depends on.
+
+    Attributes:
+        n: rows.
+        d: inputs.
+        width: units per layer.
+        order: of the ladder.
+        outputs: of the ladder.
+    """
 
     n: int
     d: int
@@ -101,96 +44,33 @@ class Shape:
     order: int
     outputs: int
 
+    def _blocks(self, operations: Callable[[int, int, int, int], float], n: int) -> float:
+        """The operations of all blocks on n rows: one block a layer reads the inputs, the others the layer below."""
+        m, k = self.outputs, self.width
+        return self.order * operations(m, k, n, self.d + 1) + max(0, self.order - 2) * operations(m, k, n, k + 1)
+
     def sweep_operations(self, share: float = 1.0) -> float:
-        """Of one ladder, on a share of the rows."""
-        n, k, m = max(1, round(share * self.n)), self.width, self.outputs
-        reads_x = self.order * block_operations(m, k, n, self.d + 1)
-        return reads_x + max(0, self.order - 2) * block_operations(m, k, n, k + 1)
+        """Operations of one sweep of block solves on a share of the rows."""
+        return self._blocks(block_operations, max(1, round(share * self.n)))
 
     def sweep_seconds(self, share: float = 1.0) -> float:
-        """Of one ladder, on a share of the rows."""
-        return self.sweep_operations(share) / RATE + 2 * (self.order - 1) * OVERHEAD
+        """Seconds of one sweep of block solves on a share of the rows."""
+        return self.sweep_operations(share) / RATE + 2 * (self.order - 1) * BLOCK
 
     def seconds(self, stages: tuple[Stage, ...]) -> float:
-        """Of one ladder, in stages."""
+        """Seconds of block solves in stages."""
         return sum(s.sweeps * self.sweep_seconds(s.share) for s in stages)
+
+    def draw_seconds(self) -> float:
+        """Seconds of one sweep of draws over all blocks, as Gibbs sampling makes them."""
+        return SLOWER * self._blocks(direct_operations, self.n) / RATE
+
+    def pass_seconds(self, batch: int) -> float:
+        """Seconds of gradient steps in one pass over the rows, a batch of them for each step."""
+        weights = self.width * (self.order * self.d + (self.order - 2) * self.width + self.outputs)
+        return 6.0 * weights * self.n / RATE + STEP * math.ceil(self.n / batch)
 
 
 def usual_seconds(n: int, d: int, outputs: int) -> float:
-    """What a hundred rounds of histogram-based boosting take on one core, fitted to measured times."""
+    """What a hundred rounds of histogram-based boosting take, fitted to measured times."""
     return outputs * (0.12 + 0.0065 * d + 5e-7 * n * d)
-
-
-def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None, max_seconds: float | None) -> Work:
-    """Settle the solver, the size of the ensemble and the sweeps.
-
-    Args:
-        solver: "auto", or what the user wants.
-        rows: to be fitted.
-        width: units per layer.
-        order: of the ladders.
-        models: how many ladders the user wants; None for as many as there is time for, up to the usual number.
-        max_seconds: budget; None for `MULTIPLE` times what boosted trees would take.
-    """
-    n, d = rows.z.shape
-    budget = MULTIPLE * usual_seconds(n, d, rows.outputs) if max_seconds is None else max_seconds
-    usual = (4 if rows.many else 8) if models is None else models
-    if solver == "adam":
-        return Work("adam", usual, (), 0.0, budget, "it was asked for.")
-    if is_sparse(rows.z):
-        return Work("adam", usual, (), 0.0, budget, "the rows are sparse.")
-    if solver == "auto" and rows.loss.answer == "classes" and rows.outputs > MANY_CLASSES:
-        return Work("adam", usual, (), 0.0, budget, "many classes need wider ladders than block solves can afford.")
-    shape = Shape(n, d, width, order, rows.outputs)
-    full, *others = ways_for(rows)
-    if n < STAGED_ROWS and max_seconds is None and usual * shape.seconds(full[0]) <= 2 * budget:
-        return Work("alternating", usual, full[0], usual * shape.seconds(full[0]), budget, "the table is small.")
-    found = within_budget(shape, usual, models is not None, budget, [full, *others])
-    if found is not None:
-        return found
-    if solver == "auto":
-        return Work("adam", usual, (), 0.0, budget, f"block solves would take more than {budget:.2g} s.")
-    least = Work("alternating", models or 1, SHORT, 0.0, budget, "block solves were asked for, whatever they take.")
-    return replace(least, seconds=least.models * shape.seconds(SHORT))
-
-
-Way = tuple[tuple[Stage, ...], str]
-
-
-def ways_for(rows: Rows) -> list[Way]:
-    """Stages and why they would be chosen, from the most accurate to the cheapest."""
-    numbers = rows.loss.answer == "numbers"
-    all_rows = FULL if numbers else (Stage(1.0, CLASS_SWEEPS),)
-    ways: list[Way] = [(all_rows, "sweeps on all rows fit into the budget.")]
-    if len(rows.z) < STAGED_ROWS:
-        return ways
-    long, short = ((LONG, LONG[:-1]), SHORT) if numbers else ((CLASS_LONG,), CLASS_SHORT)
-    ways += [(stages, "first sweeps on fewer rows save time.") for stages in long]
-    return [*ways, (short, "few sweeps save time.")]
-
-
-def within_budget(shape: Shape, usual: int, fixed: bool, budget: float, ways: list[Way]) -> Work | None:
-    """The first of the ways that the budget allows, with as many ladders as it allows."""
-    counts = [usual] if fixed else sorted({usual, max(1, usual // 2), max(1, usual // 4), 1}, reverse=True)
-    for count in counts:
-        for stages, reason in ways:
-            seconds = count * shape.seconds(stages)
-            if seconds <= budget:
-                return Work("alternating", count, stages, seconds, budget, reason)
-    return fewer(shape, counts[-1], ways[-1][0], budget)
-
-
-def fewer(shape: Shape, models: int, stages: tuple[Stage, ...], budget: float) -> Work | None:
-    """The same stages on as many of the rows, or for as many sweeps, as there is time for."""
-    share = 1.0
-    while (share := 0.9 * share) * shape.n >= LEAST_ROWS:
-        part = tuple(replace(s, share=share * s.share) for s in stages)
-        seconds = models * shape.seconds(part)
-        if seconds <= budget:
-            return Work("alternating", models, part, seconds, budget, "no more rows fit into the budget.")
-    sweeps = int(budget / (models * shape.sweep_seconds()))
-    if shape.n >= STAGED_ROWS or sweeps < LEAST_SWEEPS:
-        return None
-    seconds = models * sweeps * shape.sweep_seconds()
-    only = (Stage(1.0, sweeps),)
-    return Work("alternating", models, only, seconds, budget, "no more sweeps fit into the budget.")

@@ -12,7 +12,7 @@ from torch import Tensor
 from polyladder.estimators.batch.families import Ladders
 from polyladder.estimators.batch.plans import Job, Plan, Usual
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.cost import SWEEPS, usual_seconds, work_for
+from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
@@ -26,12 +26,15 @@ from polyladder.estimators.selection.kept import check_kept
 from polyladder.estimators.selection.kernel_blocks import Options
 from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
 from polyladder.estimators.selection.parts import sharing
+from polyladder.estimators.selection.recipe import Recipe
+from polyladder.estimators.selection.refit import refitted
 from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.settled import settled
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, Laddered, NumberPrediction, Prepared, finite
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
-from polyladder.estimators.training_cost import Wanted
+from polyladder.estimators.training_size import Wanted
+from polyladder.estimators.work import SWEEPS, work_for
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.single import UNIT, single_mean
@@ -82,6 +85,31 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
             super()._fit(X, y, sample_weight)
             return
+        self._fit_selected(X, y, sample_weight, None)
+
+    def fit_again(self, X: Any, y: Any, sample_weight: Any = None, *, recipe: Recipe | None = None) -> Recipe | None:
+        """Fit as `fit` does, with what an earlier selection found on some of the rows, where that carries over.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        recipe : Recipe, default=None
+            What the earlier call returned. By default, and where these rows are many more or have other columns or
+            classes, a selection is made.
+
+        Returns
+        -------
+        Recipe or None
+            What the selection found, for a fit to more rows; None where nothing was selected.
+        """
+        if self.order != "auto" or self.solver == "adam" or is_dask(X) or is_sparse_table(X):
+            self._fit(X, y, sample_weight)
+            return None
+        return self._fit_selected(X, y, sample_weight, recipe)
+
+    def _fit_selected(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe | None) -> Recipe | None:
+        """Choose a model, or solve an earlier choice once more; train ladders where classes have many rows."""
         with draft_of(self) as draft:
             draft._check_parameters()
             table, values, weight = draft._read_training(X, y, sample_weight)
@@ -92,12 +120,14 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
             if isinstance(target, ClassTarget) and len(rows[1]) > most and self.solver == "alternating":
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
-                return
+                return None
+            found = None
             if isinstance(target, ClassTarget) and len(rows[1]) > most:
                 draft._train(*rows, target)
             else:
-                draft._select(*rows, target)
+                found = draft._select(*rows, target, recipe)
             draft._mark(rows[0], None)
+        return found
 
     def fit_batches(self, batches: Any) -> Self:
         """Fit to rows that come in batches, of which memory holds one at a time.
@@ -149,8 +179,8 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.polynomial_: LadderPolynomial = self.target_.in_units(widen(ladders))
         self.order_, self.loss_curve_, self.n_iter_ = self.polynomial_.order, curve, len(curve)
 
-    def _select(self, table: Table, values: Array, weight: Array, target: Any) -> None:
-        """Choose features, orders and ridges on rows left out, and keep the weighted sum."""
+    def _select(self, table: Table, values: Array, weight: Array, target: Any, recipe: Recipe | None) -> Recipe:
+        """Choose features, orders and ridges on rows left out, unless a recipe says them; keep the weighted sum."""
         effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
         ladders = LadderSettings(
             width=None if self.width == "auto" else int(self.width),
@@ -165,9 +195,12 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         options = Options(plain, self.features in ("auto", "piecewise"), self.clip, self.missing, effort, ladders, seed)
         progress = Progress(bool(self.verbose), f"{type(self).__name__} selection")
         with progress.of(1), limited(threads_for(len(values))):
-            chosen = choose_model(table, values, weight, target, options)
+            chosen = None if recipe is None else refitted(table, values, weight, target, options, recipe)
+            if chosen is None or recipe is None:
+                chosen, recipe = choose_model(table, values, weight, target, options)
         self._keep_chosen(chosen)
         self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
+        return recipe
 
     def _ladder_seconds(self, rows: int, columns: int, outputs: int, effort: float) -> float:
         """What the ladders of a selection may take where there are many rows; half of all time, if that is given."""

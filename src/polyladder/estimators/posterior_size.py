@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polyladder.estimators.cost import RATE
+from polyladder.estimators.cost import Shape
 from polyladder.estimators.rows import Rows
-from polyladder.training.solves.block_step import DIRECT_LIMIT, direct_operations
+from polyladder.training.solves.block_step import DIRECT_LIMIT
 
 WEIGHTS_PER_ROW = 2.2
 """With more, chains need hundreds of sweeps to forget their start, and intervals come out too narrow."""
@@ -15,9 +15,6 @@ NARROWEST = 2
 
 MOST_SECONDS = 300.0
 """What the draws may take on one core, by default. Very wide tables get narrower ladders, and then fewer draws."""
-
-SLOWER = 3.0
-"""How much longer a draw of a block takes than its operations would in a large matrix product."""
 
 LEAST_DRAWS = 10
 """Sweeps of a chain's warm-up and of its draws, at least."""
@@ -55,9 +52,7 @@ def count_weights(inputs: int, width: int, order: int, outputs: int) -> int:
 def draw_seconds(rows: Rows, order: int, width: int) -> float:
     """What one sweep of draws over a ladder's blocks takes on one core, about."""
     n, d = rows.z.shape
-    reads_x = order * direct_operations(rows.outputs, width, n, d + 1)
-    later = (order - 2) * direct_operations(rows.outputs, width, n, width + 1)
-    return SLOWER * (reads_x + later) / RATE
+    return Shape(n, d, width, order, rows.outputs).draw_seconds()
 
 
 def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | None, sweeps: int = 1) -> PosteriorSize:

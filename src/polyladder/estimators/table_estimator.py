@@ -90,8 +90,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     """A few training rows that searches start from; none of sparse rows, of posteriors and in files of 0.1."""
 
     def read_table(self, X: Any) -> Table | SparseTable:
-        """Check rows against those of `fit` and take them apart; a model of sparse rows takes dense ones as sparse."""
+        """Check rows against those of `fit` and take them apart; a model of sparse rows takes dense ones as sparse.
+
+        Rows that were read already are taken as they are.
+        """
         check_is_fitted(self)
+        if isinstance(X, Table | SparseTable):
+            return X
         sparse = isinstance(self.features_, SparseFeatures)
         if is_sparse_table(X) and not sparse:
             raise ValueError("X must be dense, as it was in fit; got a sparse matrix. Fit to sparse rows instead.")

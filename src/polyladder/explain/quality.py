@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from polyladder.fitted.answers import Draws
 from polyladder.fitted.model import FittedModel
@@ -31,12 +32,14 @@ class Quality:
         observed: numbers (n, m), or class numbers (n,).
         predicted: as observed.
         probability: of each class (n, classes), where the target is one.
+        below: the stated probability of less than was observed (n, m), where a posterior of numbers states it.
     """
 
     label: str
     observed: Array
     predicted: Array
     probability: Array | None = None
+    below: Tensor | None = None
 
     def json(self) -> dict[str, Any]:
         """For the page: scores of all rows, and some of the rows for charts."""
@@ -75,10 +78,20 @@ def qualities(model: FittedModel, rows: Any, target: Any) -> list[Quality]:
         observed = as_target(model, target)
         if len(observed) != len(rows):
             raise ValueError(f"target must have one entry per row; got {len(observed)} for {len(rows)} rows.")
-        stated = None if model.labels is None else model.predict_proba(rows)
-        predicted = as_target(model, model.predict(rows)) if stated is None else stated.argmax(1)
-        found.append(Quality("the rows given", observed, predicted, stated))
+        found.append(predicted_quality(model, rows, observed))
     return found
+
+
+def predicted_quality(model: FittedModel, rows: Any, observed: Array) -> Quality:
+    """What the model says of rows whose targets are known; it looks at them once."""
+    label = "the rows given"
+    if model.labels is not None:
+        stated = model.predict_proba(rows)
+        return Quality(label, observed, stated.argmax(1), stated)
+    if isinstance(model.answer, Draws):
+        mixture = model.distribution(rows)
+        return Quality(label, observed, mixture.median().numpy(), below=mixture.distribution(torch.tensor(observed)))
+    return Quality(label, observed, as_target(model, model.predict(rows)))
 
 
 def as_target(model: FittedModel, values: Any) -> Array:
@@ -112,17 +125,15 @@ def bands(model: FittedModel, shown: list[Quality], level: int) -> dict[str, Any
     return {"kind": "residuals", "half": sizes[rank - 1].tolist(), "source": rows.label}
 
 
-def calibration(model: FittedModel, shown: list[Quality], rows: Any, target: Any) -> dict[str, Any] | None:
+def calibration(model: FittedModel, shown: list[Quality]) -> dict[str, Any] | None:
     """Stated against actual: how often a class of stated probability is there, or an interval holds its target.
 
     Of two classes the second one's probability is looked at, of several the likeliest one's.
     """
-    if isinstance(model.answer, Draws):
-        if target is None:
-            return None
-        below = model.distribution(rows).distribution(torch.tensor(as_target(model, target)))
-        return curve_json("intervals", "the rows given", interval_reliability(below, [p / 10 for p in range(1, 10)]))
     for quality in shown:
+        if quality.below is not None:
+            curve = interval_reliability(quality.below, [p / 10 for p in range(1, 10)])
+            return curve_json("intervals", quality.label, curve)
         if quality.probability is not None:
             two = quality.probability.shape[1] == 2
             stated = quality.probability[:, 1] if two else quality.probability

@@ -122,8 +122,13 @@ def strengths(model: FittedModel, z: Tensor | None = None) -> Strengths:
         return (
             kept if kept is not None else computed(model, *central_points(model), "points in the middle of the ranges")
         )
-    points = z[torch.linspace(0, len(z) - 1, min(len(z), POINTS)).round().long()]
+    points = z[torch.from_numpy(spread_rows(len(z)))]
     return computed(model, points, points.std(0, correction=0), "rows")
+
+
+def spread_rows(count: int) -> NDArray[np.int64]:
+    """Numbers of the rows, evenly spread among so many, over which strengths are found."""
+    return np.asarray(torch.linspace(0, count - 1, min(count, POINTS)).round().long().numpy())
 
 
 def stored(card: Mapping[str, Any], names: Sequence[str]) -> Strengths | None:

@@ -11,7 +11,7 @@ import torch
 
 from polyladder.explain.baseline import training_mean
 from polyladder.explain.quality import bands, calibration, qualities
-from polyladder.explain.strengths import Strengths, stored, strengths
+from polyladder.explain.strengths import Strengths, spread_rows, stored, strengths
 from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
 from polyladder.files.versions import versions
@@ -51,11 +51,13 @@ def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None)
         target: what was observed for them. Shape (n,) or (n, m).
     """
     model = fitted_model(model).described_by(rows)
-    shown = qualities(model, rows, target)
+    # Read once, and transformed once, for the predictions.
     table = None if rows is None else model.read(rows)
+    shown = qualities(model, table, target)
     # What the card says of all training rows is not worked out again over the rows at hand.
-    known = stored(model.card, [column.name for column in model.columns]) is not None or table is None
-    found = strengths(model, None if known else model.inputs(rows))
+    known = stored(model.card, [column.name for column in model.columns]) is not None
+    some = None if known or table is None else model.inputs(table.take(spread_rows(len(table))))
+    found = strengths(model, some)
     return {
         "target": model.target,
         "unit": model.card.get("unit"),
@@ -64,7 +66,7 @@ def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None)
         "rule": rule_of(model),
         "outputs": choices_of(model),
         "written": model.card.get("target_written"),
-        "columns": columns_json(model, rows),
+        "columns": columns_json(model, table),
         "way": way_json(model),
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
@@ -72,7 +74,7 @@ def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None)
         "strengths": strengths_json(model, found),
         "rows": [] if table is None else example_rows(model, table),
         "quality": [quality.json() for quality in shown],
-        "calibration": calibration(model, shown, rows, target),
+        "calibration": calibration(model, shown),
         "order_path": order_path(model),
         "candidates": candidates(model),
         "order_note": (model.card.get("selection") or {}).get("order_note", ""),

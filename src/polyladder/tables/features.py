@@ -406,9 +406,8 @@ def numbered(columns: Array) -> list[tuple[int, int]]:
     return found
 
 
-def count_inputs(X: Any) -> int:
-    """How many inputs a polynomial of a data frame has, missing numbers imputed, without fitting anything."""
-    table = read_table(X, find_categories(X))
+def count_inputs(table: Table) -> int:
+    """How many inputs a polynomial of a table has, missing numbers imputed, without fitting anything."""
     gone = np.isnan(table.numbers)
     spread = np.nanmax(table.numbers, 0, initial=-np.inf) > np.nanmin(table.numbers, 0, initial=np.inf)
     texts = [len(set(column)) for column in table.categories.values()]

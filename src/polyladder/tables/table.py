@@ -42,6 +42,7 @@ class Table:
     dates: tuple[int, ...] = ()
 
     def __len__(self) -> int:
+        """How many rows there are."""
         return len(self.numbers)
 
     def column(self, name: str) -> np.ndarray[Any, Any]:

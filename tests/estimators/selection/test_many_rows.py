@@ -15,7 +15,7 @@ from polyladder.estimators.selection.many_rows import (
     of_one_range,
     training_features,
 )
-from polyladder.estimators.training_cost import Wanted
+from polyladder.estimators.training_size import Wanted
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import Array
 

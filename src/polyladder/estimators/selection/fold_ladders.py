@@ -106,14 +106,21 @@ def fold_ladders(
 
 def finished_ladders(problem: Problem, reader: Reader, trial: Ladders, settings: LadderSettings) -> Ladders:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
-    relative = relative_scales(problem, reader.scale)
     unexplained = float(pulls(problem, trial.left_out).var() / pulls(problem, np.zeros_like(trial.left_out)).var())
+    return replace(trial, ladder=solved_further(problem, reader, trial.ladder, unexplained, settings))
+
+
+def solved_further(
+    problem: Problem, reader: Reader, ladder: LadderPolynomial, unexplained: float, settings: LadderSettings
+) -> LadderPolynomial:
+    """Ladders solved on from where they are, on all rows; more sweeps where little of the variance is unexplained."""
+    relative = relative_scales(problem, reader.scale)
     rows = torch.from_numpy(reader.x) * relative
     y, weight = torch.from_numpy(problem.target), torch.from_numpy(problem.weight)
     sweeps = NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS
     solve = partial(solved, problem.loss, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
-    found = ladders_in_shares(solve, rescaled(trial.ladder, 1 / relative), len(rows))
-    return replace(trial, ladder=rescaled(found, relative))
+    found = ladders_in_shares(solve, rescaled(ladder, 1 / relative), len(rows))
+    return rescaled(found, relative)
 
 
 def solved(

@@ -22,6 +22,11 @@ def kept_error(outputs: Tensor, compared: Rows) -> float:
     return compared.loss.deviance(outputs, compared.coded, compared.weight)
 
 
+def as_reported(outputs: Tensor, compared: Rows, selection: Selection) -> bool:
+    """Whether a model predicts the compared rows as well as its selection reports; arguments as of `check_kept`."""
+    return kept_error(outputs, compared) <= TIMES * selection.error + MORE
+
+
 def check_kept(outputs: Tensor, compared: Rows, selection: Selection) -> None:
     """Refuse a model that does not predict the compared rows as well as its selection reports.
 
@@ -30,8 +35,8 @@ def check_kept(outputs: Tensor, compared: Rows, selection: Selection) -> None:
         compared: the rows that candidates were compared on.
         selection: what is reported.
     """
-    error = kept_error(outputs, compared)
-    if not error <= TIMES * selection.error + MORE:
+    if not as_reported(outputs, compared, selection):
+        error = kept_error(outputs, compared)
         raise RuntimeError(
             f"The kept model must predict the {len(compared.y):,} compared rows about as well as was found without "
             f"them, with a {selection.measure} of {selection.error:.4g}; it has {error:.4g}. This is a fault of "

@@ -52,10 +52,15 @@ def smooth_block(
     table: Table, problem: Problem, kind: str, options: Options, rng: np.random.Generator
 ) -> tuple[Features, Block]:
     """Features of one kind without ramps, and a kernel over them."""
-    features = fitted_features(table, problem, kind, options, max(MARGIN, EDGE / len(problem.y)))
+    features = fitted_features(table, problem, kind, options, margin_for(len(problem.y)))
     x = features.transform_table(table)
     degree = 4 if problem.loss.by_rows else 3
     return features, kernel_block(kind, x, np.arange(x.shape[1]), features.groups(), problem, degree, options, rng)
+
+
+def margin_for(rows: int) -> float:
+    """Share of a column's range that clipping leaves free beyond each end."""
+    return max(MARGIN, EDGE / rows)
 
 
 def fitted_features(table: Table, problem: Problem, kind: str, options: Options, margin: float) -> Features:
@@ -73,11 +78,15 @@ def ramp_block(
     if features.ramps_ is None:
         return None
     x = features.transform_table(table)
-    # A column with ramps is read through them alone.
-    hidden = np.unique(features.ramps_.column)
-    columns = np.setdiff1d(np.arange(x.shape[1]), hidden)
+    columns = ramp_columns(features)
     groups = features.groups()[columns]
     return features, kernel_block("piecewise", x[:, columns], columns, groups, problem, 2, options, rng)
+
+
+def ramp_columns(features: Features) -> NDArray[np.intp]:
+    """Positions of the inputs of a kernel over ramps: a column with ramps is read through them alone."""
+    assert features.ramps_ is not None
+    return np.setdiff1d(np.arange(len(features.feature_names_out_)), np.unique(features.ramps_.column))
 
 
 def ramps_for(columns: int, rows: int) -> int:
@@ -103,13 +112,27 @@ def kernel_block(
         x[some], problem.y[some], own, degree, weight=problem.weight[some], steps=effort.evidence_steps
     )
     highest = max(effort.ramp_degrees if name == "piecewise" else effort.degrees)
-    directions = pick_directions(x[problem.chosen], relevance, own, effort.directions, rng, highest)
-    return Block(name, columns, x, own, relevance, directions, directions.along(x[problem.chosen]))
+    return block_of(name, x, columns, own, problem, relevance, effort.directions, highest, rng)
+
+
+def block_of(
+    name: str,
+    x: Array,
+    columns: NDArray[np.intp],
+    groups: NDArray[np.intp],
+    problem: Problem,
+    scales: Relevance,
+    most: int,
+    highest: int,
+    rng: np.random.Generator,
+) -> Block:
+    """A kernel of given scales with at most so many directions, for degrees up to the highest."""
+    directions = pick_directions(x[problem.chosen], scales, groups, most, rng, highest)
+    return Block(name, columns, x, groups, scales, directions, directions.along(x[problem.chosen]))
 
 
 def equal_block(block: Block, problem: Problem, options: Options, rng: np.random.Generator) -> Block:
     """A quadratic kernel of the same inputs, all of which count alike: nothing of it was fitted to the targets."""
     scales = Relevance(first_scales(block.groups, 2), 1.0, 1.0, 2)
-    directions = pick_directions(block.x[problem.chosen], scales, block.groups, options.effort.directions, rng, 2)
-    along = directions.along(block.x[problem.chosen])
-    return Block(block.features, block.columns, block.x, block.groups, scales, directions, along)
+    most = options.effort.directions
+    return block_of(block.features, block.x, block.columns, block.groups, problem, scales, most, 2, rng)

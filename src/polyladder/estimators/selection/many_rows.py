@@ -28,7 +28,7 @@ from polyladder.estimators.selection.select import Chosen, finished, make_proble
 from polyladder.estimators.support import MOST_ROWS
 from polyladder.estimators.table_estimator import coded_rows
 from polyladder.estimators.targets import Array, ClassTarget
-from polyladder.estimators.training_cost import Training, Wanted, training_for
+from polyladder.estimators.training_size import Training, Wanted, training_for
 from polyladder.models.batched import stack as stack_models
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.tables.features import Features

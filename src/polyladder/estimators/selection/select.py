@@ -25,6 +25,7 @@ from polyladder.estimators.selection.judge import deviance, guarded, judged
 from polyladder.estimators.selection.kernel_blocks import (
     MARGIN,
     Options,
+    block_of,
     equal_block,
     fitted_features,
     ramp_block,
@@ -34,12 +35,12 @@ from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
 from polyladder.estimators.selection.parts import as_members, times
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
+from polyladder.estimators.selection.recipe import Recipe, recipe_of
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
 from polyladder.tables.features import Features
 from polyladder.tables.table import Table
-from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import fit_relevance
 from polyladder.training.kernels.reweighted import first_fit
 from polyladder.training.kernels.ridge import RidgeFit
@@ -92,7 +93,7 @@ class Chosen:
     selection: Selection
 
 
-def choose_model(table: Table, values: Array, weight: Array, target: Target, options: Options) -> Chosen:
+def choose_model(table: Table, values: Array, weight: Array, target: Target, options: Options) -> tuple[Chosen, Recipe]:
     """Try, compare and sum.
 
     Args:
@@ -101,6 +102,9 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         weight: of the rows. Shape (n,).
         target: how targets are coded.
         options: see `Options`.
+
+    Returns:
+        What was chosen, and how to solve it on more rows.
     """
     rng = np.random.default_rng(options.seed)
     problem = make_problem(values, weight, target, options.effort, rng)
@@ -139,7 +143,10 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         if isinstance(trial, Ladders) and len(problem.chosen) <= FINE_ROWS:
             reader = next(each for each in readers if each.features == trial.features)
             trials[i] = finished_ladders(compared, reader, trial, options.ladders)
-    return finished(table, values, features, target, compared, trials, weights)
+    chosen = finished(table, values, features, target, compared, trials, weights)
+    return chosen, recipe_of(
+        chosen.selection, features, compared, counting(trials, weights), readers, options.effort.directions
+    )
 
 
 def scaled_candidates(
@@ -252,9 +259,7 @@ def refined(
             start=block.scales,
             steps=options.effort.evidence_steps,
         )
-        directions = pick_directions(block.x[problem.chosen], relevance, block.groups, REFINED_ROWS, rng, degree)
-        along = directions.along(block.x[problem.chosen])
-        new = Block(block.features, inputs, block.x, block.groups, relevance, directions, along)
+        new = block_of(block.features, block.x, inputs, block.groups, problem, relevance, REFINED_ROWS, degree, rng)
         found.append(kernel_by_rows(problem, new, degree)[0])
     return found
 
@@ -269,18 +274,13 @@ def finished(
     weights: Array,
 ) -> Chosen:
     """The weighted sum as ladders, with its record."""
-    used = [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
+    used = counting(trials, weights)
     total = sum((w * t.left_out for t, w in used), np.zeros_like(problem.goal))
 
     def error(f: Array) -> float:
         known = ~np.isnan(f[:, 0])  # ladders that fell out may predict some rows alone
         return deviance(replace(problem, chosen=problem.chosen[known]), guarded(f, problem)[known])
 
-    if isinstance(target, NumberTarget):
-        # A line cannot explode.
-        lines = all(t.order <= 1 for t, _ in used)
-        wide = 1.0 if lines else EXACT / max(EXACT, error(total)) * min(1.0, RANGE_ROWS / len(problem.y))
-        target = replace(target, margin=max(target.margin, wide))
     candidates = [
         Candidate(t.model, t.features, t.order, error(t.left_out), float(w))
         for t, w in zip(trials, weights, strict=True)
@@ -288,7 +288,39 @@ def finished(
     if problem.loss.by_rows:
         candidates.insert(0, Candidate("constant", features.kind, 0, error(np.zeros_like(total)), 0.0))
     selection = Selection(problem.loss.measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
-    z = features.transform_table(table)
+    return assembled(features.transform_table(table), values, features, target, problem, used, selection)
+
+
+def counting(trials: Sequence[Trial], weights: Array) -> list[tuple[Trial, float]]:
+    """The trials that count, with their weights."""
+    return [(t, float(w)) for t, w in zip(trials, weights, strict=True) if w > 0]
+
+
+def assembled(
+    z: Array,
+    values: Array,
+    features: Features,
+    target: Target,
+    problem: Problem,
+    used: Sequence[tuple[Trial, float]],
+    selection: Selection,
+) -> Chosen:
+    """A weighted sum as ladders.
+
+    Args:
+        z: the rows, transformed. Shape (n, d).
+        values: their targets.
+        features: that made their inputs.
+        target: how targets are coded.
+        problem: the rows that were solved.
+        used: trials that count, and their weights.
+        selection: the record.
+    """
+    if isinstance(target, NumberTarget):
+        # A line cannot explode.
+        lines = all(t.order <= 1 for t, _ in used)
+        wide = 1.0 if lines else EXACT / max(EXACT, selection.error) * min(1.0, RANGE_ROWS / len(problem.y))
+        target = replace(target, margin=max(target.margin, wide))
     whole_sum = Total(z.shape[1], problem.y.shape[1])
     for trial, weight in used:
         trial.add_to(whole_sum, weight)

@@ -15,13 +15,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from polyladder.estimators.cost import LITTLE_NOISE, Shape
+from polyladder.estimators.cost import Shape
 from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.elsewhere import stages_in_shares
 from polyladder.estimators.selection.fold_ladders import LadderSettings, relative_scales, rescaled
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
+from polyladder.estimators.work import LITTLE_NOISE
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.solves.alternating import random_start
 from polyladder.training.solves.stages import RELAXATION, Stage, StagedFit, fit_in_stages
@@ -127,6 +128,18 @@ def at_start(problem: Problem, reader: Reader, rows: int, settings: LadderSettin
     hidden = (width,) * (order - 1)
     start = random_start(reader.x.shape[1], hidden, outputs, settings.seeds(models), models)
     return [Runner(reader, order, relative_scales(problem, reader.scale), share, start)]
+
+
+def taken_further(
+    problem: Problem, reader: Reader, ladder: LadderPolynomial, settings: LadderSettings
+) -> LadderPolynomial:
+    """Ladders of the race solved on from where they are, on all rows."""
+    relative = relative_scales(problem, reader.scale)
+    shape = Shape(len(problem.y), reader.x.shape[1], ladder.hidden[0], ladder.order, problem.y.shape[1])
+    share = min(1.0, settings.seconds / (len(ladder) * shape.seconds((*STAGES, LAST))))
+    runner = Runner(reader, ladder.order, relative, share, rescaled(ladder, 1 / relative))
+    found = advanced(problem, runner, np.arange(len(problem.y)), (LAST, MORE), settings)
+    return rescaled(found.polynomial, relative)
 
 
 def advanced(

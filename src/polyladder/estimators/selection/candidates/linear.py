@@ -53,10 +53,16 @@ class Linear(Trial):
         total.add_line(weight * self.slopes.T, self.columns)
 
 
-def line_by_rows(problem: Problem, x: Array, features: str) -> tuple[Linear, RidgeFit]:
-    """A ridge regression on all inputs (n, d); the compared rows are left out one by one."""
+def line_by_rows(
+    problem: Problem, x: Array, features: str, ridges: Sequence[float] | None = None
+) -> tuple[Linear, RidgeFit]:
+    """A ridge regression on all inputs (n, d); the compared rows are left out one by one.
+
+    The usual ridge weights are tried where none are given.
+    """
     inputs, columns = x[problem.chosen], np.arange(x.shape[1])
-    ridges = LINEAR_RIDGES if len(inputs) <= 2 * len(columns) else (*EXACT_RIDGES, *LINEAR_RIDGES)
+    if ridges is None:
+        ridges = LINEAR_RIDGES if len(inputs) <= 2 * len(columns) else (*EXACT_RIDGES, *LINEAR_RIDGES)
     fit = fit_rows(problem, inputs, ridges)
     return Linear(features, 1, fit.left_out, fit.coefficients, fit.offset, columns, fit.ridge), fit
 

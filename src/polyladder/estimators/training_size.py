@@ -1,17 +1,12 @@
-"""What gradient training of ladders costs, and what a number of seconds buys: decided before anything is fitted."""
+"""How large ladders are trained by gradient steps, and how long: decided before anything is fitted."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from polyladder.estimators.cost import usual_seconds
-
-RATE = 4e10
-"""Operations in single precision that one core does in a second while it trains."""
-
-STEP = 2e-3
-"""Seconds that a step takes in addition, whatever its size."""
+from polyladder.estimators.cost import Shape, usual_seconds
+from polyladder.tables.number_style import counted
 
 ROW = 3e-6
 """Seconds that boosted trees of classes take for each row and output in addition to `usual_seconds`."""
@@ -111,8 +106,7 @@ def training_for(
     epochs = wanted.epochs or max(1, round(effort * usual))
 
     def pass_seconds(width: int, ladders: int) -> float:
-        weights = width * (order * inputs + (order - 2) * width + outputs)
-        return ladders * (6.0 * weights * n / RATE + STEP * math.ceil(n / batch))
+        return ladders * Shape(n, inputs, width, order, outputs).pass_seconds(batch)
 
     width, ladders, passes = 0, 0, 0
     for usual_width, usual_ladders in SIZES:
@@ -130,8 +124,3 @@ def training_for(
 def usual_batch(n: int) -> int:
     """Rows of a step where there are n to train on."""
     return min(max(2 ** int(math.log2(max(1, n // EPOCH_STEPS))), BATCHES[0]), BATCHES[1])
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things, in words."""
-    return f"{number} {noun}" + "s" * (number != 1)

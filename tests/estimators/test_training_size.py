@@ -3,7 +3,7 @@ import math
 import pytest
 
 from polyladder.estimators.cost import usual_seconds
-from polyladder.estimators.training_cost import (
+from polyladder.estimators.training_size import (
     BATCHES,
     EPOCHS,
     LEAST_ROWS,
