@@ -21,6 +21,13 @@ LOOKUPS = 25
 
 TESTED_ELSEWHERE = {
     "__main__.py": "tests/cli/test_start.py runs it",
+    "fitted/steps/affine.py": "tests/fitted/steps/test_step.py holds it to finite differences and to its inverse",
+    "fitted/steps/blank.py": "tests/fitted/steps/test_step.py says what is missing after it",
+    "fitted/steps/clip.py": "tests/fitted/steps/test_step.py holds it to finite differences and to its span",
+    "fitted/steps/fill.py": "tests/fitted/steps/test_step.py says what is missing after it",
+    "fitted/steps/indicators.py": "tests/fitted/steps/test_step.py says what they are for each value",
+    "fitted/steps/ramp.py": "tests/fitted/steps/test_step.py holds it to finite differences and to its inverse",
+    "fitted/steps/yeo_johnson.py": "tests/fitted/steps/test_step.py holds it to finite differences and its inverse",
     "models/merge.py": "tests/laws/test_merge.py holds it to the trained network, for every depth and batch shape",
     "polynomial/shallower.py": "tests/laws/test_conversion.py holds it to the deeper ladder, and names what it refuses",
     "polynomial/widen.py": "tests/laws/test_conversion.py holds it to the mean of its members and names refusals",

@@ -36,7 +36,7 @@ def fitted(kind: type = LPNNRegressor, target: Any = None) -> Any:
 def test_rows_come_with_their_targets_where_the_file_has_them(tmp_path: Path) -> None:
     model, path = fitted(), write(tmp_path / "t.csv", small_table())
     found, target = judged_rows(model, str(path))
-    assert found.columns == ["a", "b"]
+    assert found.names == ("a", "b")
     np.testing.assert_array_equal(target, np.array(small_table()["y"], dtype=float))
     without = {name: cells for name, cells in small_table().items() if name != "y"}
     found, target = judged_rows(model, str(write(tmp_path / "x.csv", without)))

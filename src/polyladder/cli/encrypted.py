@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,10 @@ from polyladder.cli.output import Force, NoClobber, place_words
 from polyladder.files.kinds import ENCRYPTED_ROWS, ENCRYPTED_SCORES, PUBLIC_KEY, SECRET_KEY
 from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
+
+if TYPE_CHECKING:
+    from polyladder.convert.encrypted.client import Recipe
+    from polyladder.tables.table import Table
 
 encrypted = typer.Typer(help="Predictions of rows that the predictor cannot read.", no_args_is_help=True)
 
@@ -109,7 +113,7 @@ def decrypt(
     """
     import polars as pl
 
-    from polyladder.convert.exported.answers import Classes
+    from polyladder.fitted.answers import Classes
 
     found = read_recipe(recipe)
     answers = found.decrypt(secret.read_bytes(), scores.read_bytes())
@@ -135,18 +139,13 @@ def read_recipe(path: Path) -> Any:
         raise ValueError(f"{path} must hold a recipe of polyladder; it is something else or damaged.") from error
 
 
-def table_rows(recipe: Any, rows: str) -> Any:
-    """The rows of a table file with the recipe's columns; a recipe without names takes the columns as they come."""
-    from polyladder.tables.columns import convert
+def table_rows(recipe: Recipe, rows: str) -> Table:
+    """The rows of a table file with the recipe's columns."""
+    from polyladder.fitted.rows import file_columns, file_table
     from polyladder.tables.table_file import open_table
 
     file = open_table(rows)
-    frame = file.whole()
-    lacking = [column.name for column in recipe.columns if column.name not in file.names]
-    if lacking:
-        listed = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-        raise ValueError(f"{file.label} must have the columns that the recipe names; it lacks {listed}.")
+    kinds, frame = file_columns(file, recipe.columns), file.whole()
     if not len(frame):
         raise ValueError(f"{file.label} must hold rows under its header; there are none.")
-    kinds = [column.cells for column in recipe.columns]
-    return frame.select([k.name for k in kinds]).with_columns(convert(frame[k.name], k, file.comma, 1) for k in kinds)
+    return file_table(frame, kinds, file, recipe.columns)

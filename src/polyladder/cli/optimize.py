@@ -48,7 +48,7 @@ def optimize(
     estimator = load_estimator(model)
     ends = {name: read_ends(name, text) for name, text in pairs("--bounds", bounds)}
     lower, upper = ({name: pair[i] for name, pair in ends.items()} for i in (0, 1))
-    texts = {estimator.features_.names_in_[i] for i in estimator.features_.categorical_}
+    texts = {column.name for column in estimator.model_.columns if column.kind == "category"}
     fixed = {name: text if name in texts else one_number(name, text) for name, text in pairs("--fix", fix)}
     limit = time_budget if seconds is None else old_option("--seconds", "--time-budget", seconds)
     search = searches.maximize if maximize else searches.minimize

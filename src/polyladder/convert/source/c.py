@@ -53,6 +53,10 @@ static real yeo_johnson(real x, real power)
 NumberType = Literal["float64", "float32"]
 
 
+PLAIN = {Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp}
+"""Steps that need no function of a library."""
+
+
 def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "float64") -> Source:
     """The source and its header.
 
@@ -69,7 +73,7 @@ def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "fl
         raise ValueError(f"numbers must be 'float64', 'float32' or 'fixed'; got {numbers!r}.")
     real = {"float64": "double", "float32": "float"}[numbers]
     kinds = {type(step) for feature in model.steps for step in feature.steps}
-    libm = YeoJohnson in kinds or not isinstance(model.answer, Numbers)
+    libm = bool(kinds - PLAIN) or not isinstance(model.answer, Numbers)
     parts = [
         f"/* {summary(model, real)} */",
         "#include <stddef.h>",
