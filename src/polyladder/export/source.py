@@ -62,6 +62,7 @@ LISTED = (
         "polyladder.export.javascript:javascript_source",
         ("name",),
     ),
+    Language("rust", "a Rust module", ".rs", "// {}", "Rust", f"{ROOM}.rust:rust_source"),
     # A sheet must not be taken for the table of the same name; its first line is its header.
     Language("excel", "a CSV file", ".formulas.csv", "", "Excel", f"{ROOM}.excel:excel_source"),
 )
@@ -78,16 +79,16 @@ def to_source(model: AnyModel, language: str = "numpy", **options: Any) -> Sourc
     Args:
         model: a `LadderPolynomial`, a single one, or a fitted estimator with a ladder behind it.
         language: "numpy" (a module that needs NumPy alone), "c" (C99, one file and a header), "sql" (one query for
-            SQLite, DuckDB and PostgreSQL), "javascript" (one script, in a page or Node), "excel" (cells of a
-            spreadsheet as CSV, for small models).
+            SQLite, DuckDB and PostgreSQL), "javascript" (one script, in a page or Node), "rust" (one file that needs
+            the standard library alone), "excel" (cells of a spreadsheet as CSV, for small models).
         options: of the language. c: ``name`` (prefix of its functions), ``numbers`` ("float64", "float32" or "fixed"
             for integers alone; see `polyladder.convert.source.fixed`). sql: ``table``, ``key``. javascript: ``name``.
 
     Returns:
         A `Source`: ``str(source)`` is the text, ``source.write(path)`` writes it, ``source.header`` is C's header.
 
-    The difference to `predict`, relative to the size of the outputs, is below 1e-12 for NumPy, C and JavaScript in
-    float64, and below 1e-9 for SQL and spreadsheets, on every estimator that the tests know.
+    The difference to `predict`, relative to the size of the outputs, is below 1e-12 for NumPy, C, JavaScript and Rust
+    in float64, and below 1e-9 for SQL and spreadsheets, on every estimator that the tests know.
 
     Example:
         >>> import torch
