@@ -24,8 +24,8 @@ class Language:
         comment: the first line of a file, with {} for what it says; empty where files have no comments, so that an
             earlier one cannot be recognized and is not replaced.
         title: what the first line calls it.
-        render: the function from a `FittedModel` and options to a `Source`, found when it is called: the command knows
-            its languages without torch.
+        render: module and name of the function from a `FittedModel` and options to a `Source`; imported when it is
+            called, so that the command knows its languages without torch.
         options: of the command that it takes.
     """
 
@@ -49,6 +49,9 @@ class Language:
 
 
 ROOM = "polyladder.convert.source"
+PAGE = "polyladder.export.javascript"
+"""Beside the others, as it stands on the report page's evaluator."""
+
 C = Language("c", "C source", ".c", "/* {} */", "C", f"{ROOM}.c:c_source", ("numbers", "name"))
 FIXED = replace(C, render=f"{ROOM}.fixed:fixed_source")
 """C with integers alone."""
@@ -57,11 +60,7 @@ LISTED = (
     Language("numpy", "a NumPy module", ".py", "# {}", "NumPy", f"{ROOM}.numpy:numpy_source"),
     C,
     Language("sql", "SQL", ".sql", "-- {}", "SQL", f"{ROOM}.sql:sql_source", ("table", "key")),
-    Language(
-        *("javascript", "a script", ".js", "// {}", "JavaScript"),
-        "polyladder.export.javascript:javascript_source",
-        ("name",),
-    ),
+    Language("javascript", "a script", ".js", "// {}", "JavaScript", f"{PAGE}:javascript_source", ("name",)),
     Language("rust", "a Rust module", ".rs", "// {}", "Rust", f"{ROOM}.rust:rust_source"),
     # A sheet must not be taken for the table of the same name; its first line is its header.
     Language("excel", "a CSV file", ".formulas.csv", "", "Excel", f"{ROOM}.excel:excel_source"),

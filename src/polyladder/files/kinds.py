@@ -41,8 +41,8 @@ def first_line(language: str) -> str:
 
 
 def source_kind(words: str, begin: str) -> Kind:
-    """A source text that begins with a comment by `first_line`; with nothing, it cannot be recognized."""
-    return Kind(words, re.compile(re.escape(begin.encode())) if begin else None)
+    """A source text that begins with a comment by `first_line`, however that ends; with "" none is recognized."""
+    return Kind(words, re.compile(re.escape(begin.strip().encode())) if begin else None)
 
 
 def bundle(words: str, lasting: bool = False) -> Kind:
