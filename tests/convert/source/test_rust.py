@@ -13,6 +13,7 @@ from polyladder.fitted.answers import Draws
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel, fitted_model, ladder_model
 from polyladder.fitted.plan import Feature
+from polyladder.fitted.steps import Quantile
 from polyladder.fitted.steps.step import Step
 from polyladder.tables.columns import ColumnKind
 from tests.convert.source.rustc import ask, program, rustc
@@ -114,18 +115,22 @@ class Wave(Step):
         return language.sine(language.times(language.number(2.0), language.minus(x, language.number(-1.0))))
 
 
+LEVELS = Quantile(*[(0.0, 1.0)] * 4)
+
+
 def test_new_steps_hostile_names_and_rows_that_have_no_answer(tmp_path):
     names = ['a*/ "quote" \\ \n', "{} {x:?}", "é漢🙂\u202e", "//\r\u2028", "\\u{41}", "\0"]
     ladder = random_ladder(d=len(names), hidden=(2, 2), m=1)
     plain = ladder_model(ladder, names)
     waves = replace(plain, steps=tuple(replace(feature, steps=(Wave(),)) for feature in plain.steps))
-    binary = program([rust_source(plain), rust_source(waves)], tmp_path)
+    unfilled = replace(plain, steps=tuple(replace(feature, steps=(LEVELS,)) for feature in plain.steps))
+    binary = program(list(map(rust_source, (plain, waves, unfilled))), tmp_path)
     x = np.linspace(-1, 1, 4 * len(names)).reshape(4, -1)
     bad = [[*x[0, :-1], None], [None, *x[0, 1:]], x[0, 1:], [1e200] * len(names)]
-    (*good, last, first, short, far), found = ask(binary, [[*x.tolist(), *bad], x.tolist()])
+    (*good, last, first, short, far), found, (gone,) = ask(binary, [[*x.tolist(), *bad], x.tolist(), bad[:1]])
     assert error(good, ladder(torch.tensor(x)).numpy()) < 1e-12
     assert error(found, ladder(torch.sin(2 * (torch.tensor(x) + 1))).numpy()) < 1e-12
-    assert last == 'Column "\\0" must hold a number; it is missing.'
+    assert last == 'Column "\\0" must hold a number; it is missing.' == gone
     assert first.startswith('Column "a*/ \\"quote\\" \\\\ \\n" must hold')
     assert short == "A row must have 6 cells; got 5."
     assert far.startswith("The row must lie nearer to the training range")
