@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from polyladder import load
-from polyladder.cli.export import export
+from polyladder.cli.export import FORMATS, export
 from tests.cli.tables import run, sentence
 from tests.export.estimators import error, fitted
 
@@ -30,7 +30,7 @@ def test_the_examples_of_its_help_run(model: Path, tmp_path: Path, monkeypatch: 
     assert 'FROM "houses"' in (tmp_path / "houses.sql").read_text()
 
 
-@pytest.mark.parametrize("to", ["numpy", "javascript", "excel", "recipe"])
+@pytest.mark.parametrize("to", FORMATS)
 def test_every_target_is_written(to: str, model: Path, tmp_path: Path) -> None:
     place = tmp_path / "m.out"
     assert f"Export: {place}" in run("export", model, "--to", to, "-o", place).stdout

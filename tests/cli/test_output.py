@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polyladder import LPNNRegressor, load
-from polyladder.cli.export import Target
+from polyladder.cli.export import FORMATS
 from tests.cli.tables import run, sentence, small_models, small_table, write
 
 __all__ = ["small_models"]  # a fixture
@@ -61,8 +61,8 @@ WRITING = {
     "report": ("report data.ladder data.csv -o OUT", "report data.ladder -o OUT"),
     "certify": ("certify data.ladder data.csv -o OUT", "certify data.ladder data.csv --plot OUT"),
     "attack": ("attack data.ladder data.csv -o OUT",),
-    "export": tuple(f"export data.ladder --to {to} -o OUT" for to in Target),
-    "default export": tuple(f"export folder/out.ladder --to {to}" for to in Target),
+    "export": tuple(f"export data.ladder --to {to} -o OUT" for to in FORMATS),
+    "default export": tuple(f"export folder/out.ladder --to {to}" for to in FORMATS),
     "header": ("export data.ladder --to c -o out.c", "export data.ladder --to c -o out"),
     "keys": ("encrypted keys data.recipe --secret OUT", "encrypted keys data.recipe --public OUT"),
     "encrypt": ("encrypted encrypt data.recipe data.key data.csv -o OUT",),
@@ -76,15 +76,7 @@ BESIDE = {
     "default model": "out.ladder",
     "header": "out.h",
 }
-DEFAULTS = {
-    "c": "out.c",
-    "sql": "out.sql",
-    "onnx": "out.onnx",
-    "numpy": "out.py",
-    "javascript": "out.js",
-    "excel": "out.formulas.csv",
-    "recipe": "out.recipe",
-}
+DEFAULTS = {name: f"out{ending}" for name, (_, ending) in FORMATS.items()}
 
 
 @pytest.mark.parametrize(("what", "words"), [(what, words) for what, lines in WRITING.items() for words in lines])

@@ -10,6 +10,7 @@ from polyladder import encrypt, to_onnx, to_source
 from polyladder.cli.demo import friedman
 from polyladder.cli.fit import write_metrics
 from polyladder.convert.encrypted.bundle import Bundle, Ids, pack
+from polyladder.export.source import LANGUAGES
 from polyladder.files import kinds
 from polyladder.files.kinds import Kind
 from polyladder.polynomial.store import save
@@ -50,17 +51,15 @@ WRITERS: dict[str, tuple[Kind, Callable[[Path], object]]] = {
         kinds.RECIPE,
         lambda path: path.write_text(encrypt(LADDER, ranges=[(-1.0, 1.0)] * 2).recipe.to_json()),
     ),
-    "c": (kinds.C, written_source("c")),
     "header": (kinds.HEADER, written_header),
-    "sql": (kinds.SQL, written_source("sql")),
-    "numpy": (kinds.NUMPY, written_source("numpy")),
-    "javascript": (kinds.JAVASCRIPT, written_source("javascript")),
+    **{name: (language.kind, written_source(name)) for name, language in LANGUAGES.items() if language.comment},
     "secret key": (kinds.SECRET_KEY, written_bundle("secret key")),
     "public key": (kinds.PUBLIC_KEY, written_bundle("public key")),
     "encrypted rows": (kinds.ENCRYPTED_ROWS, written_bundle("encrypted rows")),
     "encrypted scores": (kinds.ENCRYPTED_SCORES, written_bundle("encrypted scores")),
 }
 ALL = [value for value in vars(kinds).values() if isinstance(value, Kind)]
+ALL += [language.kind for language in LANGUAGES.values()]
 
 
 @pytest.mark.parametrize("name", WRITERS)

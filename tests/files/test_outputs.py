@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from polyladder.files.kinds import METRICS, SECRET_KEY, SQL, TABLE
+from polyladder.export.source import LANGUAGES
+from polyladder.files.kinds import METRICS, SECRET_KEY, TABLE
 from polyladder.files.outputs import Output, check_output, check_outputs
 
 
@@ -17,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def query(name: str) -> list[Output]:
-    return [Output("--output", Path(name), SQL)]
+    return [Output("--output", Path(name), LANGUAGES["sql"].kind)]
 
 
 def refused(outputs: list[Output], *inputs: object, **options: bool) -> str:

@@ -3,6 +3,7 @@
 One model has many hostile columns at once, so that each language is started once per example.
 """
 
+import atexit
 import contextlib
 import ctypes
 import dataclasses
@@ -33,6 +34,7 @@ from tests.convert.onnx.run import run as run_onnx
 from tests.convert.onnx.run import session
 from tests.convert.source import postgres
 from tests.convert.source.compiled import call, compiler, library
+from tests.convert.source.rustc import ask, program
 from tests.convert.source.test_sql_cells import literal
 from tests.export import cells
 from tests.export.test_javascript import node
@@ -180,6 +182,16 @@ def test_javascript(several):
     assert done.returncode == 0, done.stderr
     for found, (model, X) in zip(json.loads(done.stdout), several, strict=True):
         same(found, model, X)
+
+
+@some
+@hypothesis.given(st.lists(models(), min_size=2, max_size=2))
+def test_rust(several):
+    with tempfile.TemporaryDirectory() as folder:
+        binary = program([to_source(model, "rust") for model, _ in several], Path(folder))
+        found = ask(binary, [X.to_numpy(dtype=object).tolist() for _, X in several])
+    for got, (model, X) in zip(found, several, strict=True):
+        same(got, model, X)
 
 
 @some
@@ -369,6 +381,23 @@ def test_cells_in_javascript(changes):
         done = subprocess.run([node(), "-"], input=ASK_CELLS, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     judge(changes, json.loads(done.stdout))
+
+
+@some
+@hypothesis.given(CHANGES)
+def test_cells_in_rust(changes):
+    """Also of numbers with marks, which this language refuses as texts."""
+    base = cells.as_numbers(pl.DataFrame([cells.BASE])).row(0, named=True)
+    rows = [(base | {column: cell}).values() for column, cell in changes]
+    (found,) = ask(rust_program(), [rows])
+    judge(changes, [None if isinstance(got, str) else got[0] for got in found])
+
+
+@functools.cache
+def rust_program():
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return program([to_source(cells.models()["small"], "rust")], Path(folder.name))
 
 
 @some

@@ -9,32 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.export.source import LANGUAGES, to_source
 from polyladder.files import kinds
 from polyladder.files.outputs import Output, check_outputs
 
-
-class Target(StrEnum):
-    """What a model can become."""
-
-    C = "c"
-    SQL = "sql"
-    ONNX = "onnx"
-    NUMPY = "numpy"
-    JAVASCRIPT = "javascript"
-    EXCEL = "excel"
-    RECIPE = "recipe"
-
-
-KINDS = {
-    Target.C: kinds.C,
-    Target.SQL: kinds.SQL,
-    Target.ONNX: kinds.ONNX,
-    Target.NUMPY: kinds.NUMPY,
-    Target.JAVASCRIPT: kinds.JAVASCRIPT,
-    Target.EXCEL: kinds.TABLE,
-    Target.RECIPE: kinds.RECIPE,
+FORMATS = {
+    **{language.name: (language.kind, language.ending) for language in LANGUAGES.values()},
+    "onnx": (kinds.ONNX, ".onnx"),
+    "recipe": (kinds.RECIPE, ".recipe"),
 }
-"""What is written for each."""
+"""What a model can become: the kind of file, and how its name ends."""
+
+Target = StrEnum("Target", [(name, name) for name in FORMATS])  # type: ignore[misc]
 
 
 class Numbers(StrEnum):
@@ -71,13 +57,12 @@ def export(
       polyladder export houses.ladder --to onnx --numbers float32
     """
     from polyladder.convert.printed import rounded_up
-    from polyladder.export.source import ENDINGS
     from polyladder.polynomial.store import load
 
-    endings = {**ENDINGS, "onnx": ".onnx", "recipe": ".recipe"}
-    place = output or Path(model.stem + endings[to.value])
-    outputs = [Output("--output", place, KINDS[to])]
-    if to is Target.C:
+    kind, ending = FORMATS[to]
+    place = output or Path(model.stem + ending)
+    outputs = [Output("--output", place, kind)]
+    if to == "c":
         outputs.append(Output("The header", place.with_suffix(".h"), kinds.HEADER))
     replaced = check_outputs(outputs, [model], force=force, no_clobber=no_clobber)
     source = write(load(model), to, place, {"numbers": numbers.value, "name": name, "table": table, "key": key})
@@ -87,27 +72,21 @@ def export(
         typer.echo(f"Proven largest error of each answer: {', '.join(map(rounded_up, source.bound))}.")
 
 
-OPTIONS = {"c": ("numbers", "name"), "sql": ("table", "key"), "javascript": ("name",), "numpy": (), "excel": ()}
-"""What each language takes."""
-
-
-def write(model: Any, to: Target, place: Path, options: dict[str, Any]) -> Any:
+def write(model: Any, to: str, place: Path, options: dict[str, Any]) -> Any:
     """Write the export; the source, if it is one."""
-    if to is Target.ONNX:
+    if to == "onnx":
         from polyladder.export.onnx_model import to_onnx
 
         if options["numbers"] == "fixed":
             raise ValueError("--numbers must be float64 or float32 for onnx; got fixed. Use --to c.")
         to_onnx(model, place, dtype=options["numbers"])
         return None
-    if to is Target.RECIPE:
+    if to == "recipe":
         from polyladder.export.encrypted import encrypt
         from polyladder.files.replace_file import write_atomically
 
         write_atomically(encrypt(model).recipe.to_json().encode(), place)
         return None
-    from polyladder.export.source import to_source
-
-    source = to_source(model, to.value, **{name: options[name] for name in OPTIONS[to.value]})
+    source = to_source(model, to, **{name: options[name] for name in LANGUAGES[to].options})
     source.write(place, force=True)
     return source

@@ -2,44 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
-from polyladder.convert.source.c import c_source
-from polyladder.convert.source.excel import excel_source
-from polyladder.convert.source.fixed import fixed_source
-from polyladder.convert.source.numpy import numpy_source
-from polyladder.convert.source.sql import sql_source
 from polyladder.convert.source.text import Source
-from polyladder.export.javascript import javascript_source
-from polyladder.files.kinds import first_line
-from polyladder.fitted.model import AnyModel, fitted_model
+from polyladder.files.kinds import Kind, first_line, source_kind
 
-Language = Literal["numpy", "c", "sql", "javascript", "excel"]
-
-LANGUAGES: dict[str, Callable[..., Source]] = {
-    "numpy": numpy_source,
-    "c": c_source,
-    "sql": sql_source,
-    "excel": excel_source,
-}
-"""Languages that render one description of a model; a script for browsers carries what the page carries instead."""
-
-ENDINGS = {"numpy": ".py", "c": ".c", "sql": ".sql", "javascript": ".js", "excel": ".formulas.csv"}
-"""How files of each language end; a sheet must not be taken for the table of the same name."""
-
-FIRST_LINES = {
-    "numpy": f"# {first_line('NumPy')}\n",
-    "c": f"/* {first_line('C')} */\n",
-    "sql": f"-- {first_line('SQL')}\n",
-    "javascript": f"// {first_line('JavaScript')}\n",
-    "excel": "",
-}
-"""By which a later export knows that it may replace the file; the first line of a sheet is its header."""
+if TYPE_CHECKING:
+    from polyladder.fitted.model import AnyModel
 
 
-def to_source(model: AnyModel, language: Language | str = "numpy", **options: Any) -> Source:
+@dataclass(frozen=True)
+class Language:
+    """A language: all that commands and files know of it.
+
+    Attributes:
+        name: as `to_source` and the command take it.
+        words: what a message calls a file of it.
+        ending: how its files end.
+        comment: the first line of a file, with {} for what it says; empty where files have no comments, so that an
+            earlier one cannot be recognized and is not replaced.
+        title: what the first line calls it.
+        render: module and name of the function from a `FittedModel` and options to a `Source`; imported when it is
+            called, so that the command knows its languages without torch.
+        options: of the command that it takes.
+    """
+
+    name: str
+    words: str
+    ending: str
+    comment: str
+    title: str
+    render: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def first_line(self) -> str:
+        """What a file begins with, by which a later export knows that it may replace it."""
+        return self.comment and self.comment.format(first_line(self.title)) + "\n"
+
+    @property
+    def kind(self) -> Kind:
+        """How its files are recognized."""
+        return source_kind(self.words, self.first_line)
+
+
+ROOM = "polyladder.convert.source"
+PAGE = "polyladder.export.javascript"
+"""Beside the others, as it stands on the report page's evaluator."""
+
+C = Language("c", "C source", ".c", "/* {} */", "C", f"{ROOM}.c:c_source", ("numbers", "name"))
+FIXED = replace(C, render=f"{ROOM}.fixed:fixed_source")
+"""C with integers alone."""
+
+LISTED = (
+    Language("numpy", "a NumPy module", ".py", "# {}", "NumPy", f"{ROOM}.numpy:numpy_source"),
+    C,
+    Language("sql", "SQL", ".sql", "-- {}", "SQL", f"{ROOM}.sql:sql_source", ("table", "key")),
+    Language("javascript", "a script", ".js", "// {}", "JavaScript", f"{PAGE}:javascript_source", ("name",)),
+    Language("rust", "a Rust module", ".rs", "// {}", "Rust", f"{ROOM}.rust:rust_source"),
+    # A sheet must not be taken for the table of the same name; its first line is its header.
+    Language("excel", "a CSV file", ".formulas.csv", "", "Excel", f"{ROOM}.excel:excel_source"),
+)
+LANGUAGES = {language.name: language for language in LISTED}
+"""All languages, by name. A new one is an entry here."""
+
+
+def to_source(model: AnyModel, language: str = "numpy", **options: Any) -> Source:
     """A model as source text that computes the same predictions without this library.
 
     Preprocessing, categories, missing values, clipping, the guard and the link to classes are part of it. Constants are
@@ -48,16 +78,16 @@ def to_source(model: AnyModel, language: Language | str = "numpy", **options: An
     Args:
         model: a `LadderPolynomial`, a single one, or a fitted estimator with a ladder behind it.
         language: "numpy" (a module that needs NumPy alone), "c" (C99, one file and a header), "sql" (one query for
-            SQLite, DuckDB and PostgreSQL), "javascript" (one script, in a page or Node), "excel" (cells of a
-            spreadsheet as CSV, for small models).
+            SQLite, DuckDB and PostgreSQL), "javascript" (one script, in a page or Node), "rust" (one file that needs
+            the standard library alone), "excel" (cells of a spreadsheet as CSV, for small models).
         options: of the language. c: ``name`` (prefix of its functions), ``numbers`` ("float64", "float32" or "fixed"
             for integers alone; see `polyladder.convert.source.fixed`). sql: ``table``, ``key``. javascript: ``name``.
 
     Returns:
         A `Source`: ``str(source)`` is the text, ``source.write(path)`` writes it, ``source.header`` is C's header.
 
-    The difference to `predict`, relative to the size of the outputs, is below 1e-12 for NumPy, C and JavaScript in
-    float64, and below 1e-9 for SQL and spreadsheets, on every estimator that the tests know.
+    The difference to `predict`, relative to the size of the outputs, is below 1e-12 for NumPy, C, JavaScript and Rust
+    in float64, and below 1e-9 for SQL and spreadsheets, on every estimator that the tests know.
 
     Example:
         >>> import torch
@@ -69,18 +99,18 @@ def to_source(model: AnyModel, language: Language | str = "numpy", **options: An
         >>> module["predict"]([[3.0]]).tolist()
         [[9.0]]
     """
-    if language not in ENDINGS:
-        raise ValueError(f"language must be one of {', '.join(ENDINGS)}; got {language!r}.")
-    if language == "javascript":
-        return signed(javascript_source(model, **options), language)
-    render = LANGUAGES[language]
-    if language == "c" and options.get("numbers") == "fixed":
-        render = fixed_source
+    if language not in LANGUAGES:
+        raise ValueError(f"language must be one of {', '.join(LANGUAGES)}; got {language!r}.")
+    from polyladder.fitted.model import fitted_model
+
+    chosen = LANGUAGES[language]
+    if chosen is C and options.get("numbers") == "fixed":
+        chosen = FIXED
         options = {key: value for key, value in options.items() if key != "numbers"}
-    return signed(render(fitted_model(model), **options), language)
+    return signed(resolve_name(chosen.render)(fitted_model(model), **options), chosen)
 
 
-def signed(source: Source, language: str) -> Source:
+def signed(source: Source, language: Language) -> Source:
     """The source with a first line that says who wrote it, and so its header."""
     header = None if source.header is None else f"/* {first_line('C header')} */\n{source.header}"
-    return replace(source, text=FIRST_LINES[language] + source.text, header=header)
+    return replace(source, text=language.first_line + source.text, header=header)

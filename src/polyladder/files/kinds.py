@@ -40,9 +40,9 @@ def first_line(language: str) -> str:
     return f"Written by polyladder: {language}."
 
 
-def source(words: str, comment: str, language: str) -> Kind:
-    """A source text whose first line is a comment by `first_line`."""
-    return Kind(words, re.compile(re.escape(f"{comment} {first_line(language)}".encode())))
+def source_kind(words: str, begin: str) -> Kind:
+    """A source text that begins with a comment by `first_line`, however that ends; with "" none is recognized."""
+    return Kind(words, re.compile(re.escape(begin.strip().encode())) if begin else None)
 
 
 def bundle(words: str, lasting: bool = False) -> Kind:
@@ -70,11 +70,7 @@ PAGE = Kind(
 METRICS = Kind("metrics", re.compile(rb'\{\s*"format": "polyladder metrics \d'))
 ONNX = Kind("an ONNX model", re.compile(rb"\x08[\s\S]\x12\x0apolyladder"))
 RECIPE = Kind("a recipe", re.compile(rb'\{"format": "polyladder encrypted recipe \d'))
-C = source("C source", "/*", "C")
-HEADER = source("a C header", "/*", "C header")
-SQL = source("SQL", "--", "SQL")
-NUMPY = source("a NumPy module", "#", "NumPy")
-JAVASCRIPT = source("a script", "//", "JavaScript")
+HEADER = source_kind("a C header", f"/* {first_line('C header')} */\n")
 SECRET_KEY = bundle("a secret key", lasting=True)
 PUBLIC_KEY = bundle("a public key", lasting=True)
 ENCRYPTED_ROWS = bundle("encrypted rows")
