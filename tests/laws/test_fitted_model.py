@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ from polyladder import (
     LPNNRegressor,
     PolynomialKernelClassifier,
     PolynomialKernelRegressor,
+    certify,
 )
 
 SMALL = {"order": 3, "width": 3, "n_estimators": 2, "random_state": 0}
@@ -73,3 +78,59 @@ def test_a_fitted_model_is_its_estimator(name: str, tmp_path: Path) -> None:
         inputs = estimator.features_.transform(new)
         assert np.allclose(each.model_.inputs(new).numpy(), inputs, rtol=1e-11, atol=1e-11)
         assert list(each.model_.input_names) == estimator.features_.feature_names_out_
+
+
+ALONE = """
+import pickle, sys
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "sklearn":
+            raise ImportError("scikit-learn is not here")
+
+sys.meta_path.insert(0, Refused())
+import numpy as np
+from polyladder.explain.explanation import explain
+from polyladder.export.source import to_source
+from polyladder.report.page import render_report
+from polyladder.robustness.certify import certify
+from polyladder.robustness.optimize import maximize
+
+model, rows = pickle.load(open(sys.argv[1], "rb"))
+found = {"predict": model.predict(rows), "contributions": explain(model, rows.take([0, 1, 2])).contributions.values}
+module = {}
+exec(str(to_source(model, "numpy")), module)
+found["page"] = len(render_report(model, rows))
+found["source"] = module["predict"](
+    {name: rows.column(name).tolist() for name in rows.names}
+)
+if not model.answer.by_member:
+    boxes = certify(model, rows.take([0, 1]), 0.01)
+    found["certify"] = np.stack([boxes.lower.numpy(), boxes.upper.numpy()])
+    found["best"] = maximize(model, max_seconds=0.2).value
+assert not any(name.split(".")[0] == "sklearn" for name in sys.modules)
+pickle.dump(found, open(sys.argv[2], "wb"))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["selected", "piecewise", "draws", "classes"])
+def test_every_reader_reads_the_model_alone(name: str, tmp_path: Path) -> None:
+    """In a process that cannot import scikit-learn, readers say of `model_` what they say of the estimator here."""
+    estimator, frame = fitted(name)
+    given, answered = tmp_path / "model", tmp_path / "found"
+    table = estimator.model_.read(frame)
+    # A copy, without what it has worked out so far.
+    given.write_bytes(pickle.dumps((dataclasses.replace(estimator.model_), table)))
+    subprocess.run([sys.executable, "-c", ALONE, given, answered], check=True, timeout=300)
+    found = pickle.loads(answered.read_bytes())
+    assert np.array_equal(found["predict"], estimator.predict(frame))
+    np.testing.assert_allclose(found["contributions"], estimator.explain(frame[:3]).contributions.values, rtol=1e-12)
+    expected = estimator.predict_proba(frame) if hasattr(estimator, "predict_proba") else estimator.predict(frame)
+    np.testing.assert_allclose(found["source"][:, : expected[0].size], expected.reshape(len(frame), -1), atol=1e-9)
+    assert found["page"] > 100_000
+    if "certify" in found:
+        boxes = certify(estimator, frame[:2], 0.01)
+        np.testing.assert_array_equal(found["certify"], np.stack([boxes.lower.numpy(), boxes.upper.numpy()]))
+        best = estimator.decision_function(frame) if hasattr(estimator, "predict_proba") else estimator.predict(frame)
+        assert found["best"] >= np.reshape(best, (len(frame), -1))[:, 0].max() - 1e-9
