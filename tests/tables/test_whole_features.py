@@ -26,7 +26,7 @@ def frame(n=2000):
 def test_equal_to_the_whole_table_where_the_sample_is_all_of_it(size):
     table = frame()
     rows = LocalPartitions([(part, np.zeros(len(part))) for part in table.iter_slices(size)])
-    found = features_of(rows.fold(Summarize(10**6), operator.add), "standard", True, "impute")
+    found = features_of(rows.fold(Summarize(10**6), operator.add), Features())
     whole = Features("standard", True, "impute").fit(table)
     # Rows that witness an extreme stand in the sample too: the median of 2,000 rows may move by a row.
     assert found.feature_names_out_ == whole.feature_names_out_
@@ -43,7 +43,7 @@ def test_a_small_sample_still_knows_ranges_categories_and_scales():
     rows = LocalPartitions([(part, np.zeros(len(part))) for part in table.iter_slices(300)])
     summary = rows.fold(Summarize(50), operator.add)
     assert len(summary.sample.y) == 50
-    found, whole = features_of(summary, "piecewise", True, "impute"), Features("piecewise", True, "impute").fit(table)
+    found, whole = features_of(summary, Features("piecewise")), Features("piecewise", True, "impute").fit(table)
     np.testing.assert_allclose(found.scaler_.mean_, whole.scaler_.mean_, rtol=1e-12)
     np.testing.assert_allclose(found.scaler_.scale_, whole.scaler_.scale_, rtol=1e-9)
     np.testing.assert_array_equal(found.high_, whole.high_)

@@ -75,7 +75,10 @@ def check_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters that are no plain values; what is out of range is refused by `fit`."""
     plain = (type(None), bool, int, float, str, type, np.generic)
     for name, value in estimator.get_params(deep=False).items():
-        values = value if isinstance(value, (list, tuple)) else (value,)
+        if type(value) is Features:
+            check_parameters(value)
+            continue
+        values = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else (value,)
         require(all(isinstance(v, plain) for v in values), f"parameter {name} is no plain value")
 
 

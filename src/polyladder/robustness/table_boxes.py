@@ -64,9 +64,9 @@ class TableBoxes:
     def held(self, found: Certificate) -> Certificate:
         """What predictions can be, which the model may hold to a range."""
         held = Certificate(*(self.model.held(t) for t in vars(found).values()))
-        if self.model.features.ramps_ is None:
+        if self.model.features.ramps_ is None and not self.model.features.further_steps():
             return held
-        # A ramp follows its column; the region lets it move by itself, to points that no row has.
+        # A ramp or phase follows its column; the region lets it move by itself, to points that no row has.
         lowest, highest = self.reached()
         return replace(held, lowest=lowest, highest=highest)
 

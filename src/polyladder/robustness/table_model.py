@@ -12,6 +12,7 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
+from polyladder.fitted.steps import Fill
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.surface import Pieces, Smooth, Surface
@@ -66,7 +67,8 @@ class TableModel:
     def numeric(self) -> dict[str, int]:
         """The columns of numbers that vary, and their places among all numeric columns."""
         positions = [i for i in range(len(self.names)) if i not in self.features.categorical_]
-        return {self.names[positions[k]]: int(k) for k in self.features.varying_}
+        read = {positions[k] for k in self.features.varying_} | {i for i, _ in self.features.further_steps()}
+        return {self.names[i]: k for k, i in enumerate(positions) if i in read}
 
     @property
     def groups(self) -> dict[str, list[int]]:
@@ -93,9 +95,18 @@ class TableModel:
 
     @cached_property
     def surface(self) -> Surface:
-        """The polynomial as a function of its inputs without ramps."""
+        """The polynomial as a function of its inputs without ramps, each of which is a column's own."""
+        self.refuse_further()
         ramps = self.features.ramps_
         return Smooth(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
+
+    def refuse_further(self) -> None:
+        """Refuse to search a model whose inputs need not rise with their columns."""
+        for i, _ in self.features.further_steps():
+            raise ValueError(
+                f"A search must have inputs that rise with their columns; those of {self.names[i]!r} do not. "
+                "Use certify, or leave the column out of periods."
+            )
 
     def landmarks(self) -> Table:
         """The training rows that the estimator keeps; none in files of earlier versions."""
@@ -105,6 +116,7 @@ class TableModel:
 
     def scaled(self, place: int, values: Array) -> Array:
         """Numbers of one column that varies, as the polynomial reads them. Shape (n,)."""
+        self.refuse_further()
         numbers = np.repeat(self.features.low_[None], len(values), 0)
         numbers[:, place] = values
         plain = self.features.plain_table(self.table_of(numbers, [self.any_categories] * len(values)))
@@ -133,9 +145,28 @@ class TableModel:
         """The boxes between two tables, as the polynomial sees them."""
         ends = [torch.from_numpy(self.features.transform_table(t)) for t in (lower, upper)]
         low, high = torch.minimum(*ends), torch.maximum(*ends)
+        self.span_further(low, high, lower, upper)
         moving = high > low
         room = ROOM * (1 + torch.maximum(low.abs(), high.abs()))
         return box(torch.where(moving, low - room, low), torch.where(moving, high + room, high))
+
+    def span_further(self, low: Tensor, high: Tensor, lower: Table, upper: Table) -> None:
+        """Widen the ends (n, d) of inputs that need not rise with their columns to all that they take in between."""
+        if not self.features.further_steps():
+            return
+        model = self.estimator.model_
+        for k, feature in enumerate(model.steps):
+            column = model.columns[feature.column]
+            if column.kind == "category" or column.main is not None or k == column.flag:
+                continue
+            place = lower.positions.index(feature.column)
+            for row, ends in enumerate(zip(lower.numbers[:, place], upper.numbers[:, place], strict=True)):
+                if np.isnan(ends).any():
+                    continue  # What is missing does not move.
+                least, most = map(float, ends)
+                for step in feature.steps:
+                    least, most = (least, most) if isinstance(step, Fill) else step.span(least, most)
+                low[row, k], high[row, k] = min(float(low[row, k]), least), max(float(high[row, k]), most)
 
     def moved(self, table: Table, steps: Array, share: Array | None = None) -> tuple[Table, Table]:
         """The ends of the boxes around rows. ``share`` of the steps for each row, shape (n,)."""

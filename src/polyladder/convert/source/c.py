@@ -69,7 +69,8 @@ def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "fl
         raise ValueError(f"numbers must be 'float64', 'float32' or 'fixed'; got {numbers!r}.")
     real = {"float64": "double", "float32": "float"}[numbers]
     kinds = {type(step) for feature in model.steps for step in feature.steps}
-    libm = YeoJohnson in kinds or not isinstance(model.answer, Numbers)
+    features = features_text(model, numbers)
+    libm = YeoJohnson in kinds or "sin(" in features or not isinstance(model.answer, Numbers)
     parts = [
         f"/* {summary(model, real)} */",
         "#include <stddef.h>",
@@ -80,7 +81,7 @@ def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "fl
     if has_codes(model):
         parts += [code_text(model, name), IS_CODE]
     parts += [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)
-    parts += [features_text(model, numbers), ladder_text(model, numbers), answer_text(model, name, numbers)]
+    parts += [features, ladder_text(model, numbers), answer_text(model, name, numbers)]
     return Source("\n".join(parts), header_text(model, name, real))
 
 
