@@ -135,12 +135,13 @@ def number_column(features: Features, column: Column, number: int, steps: Sequen
     if column.role == "constant":
         value = float(features.low_[number])
         return replace(column, low=value, high=value, fill=value, typical=value)
-    held = float(features.low_[number]), float(features.high_[number])
+    clips = (step for k in column.inputs for step in steps[k].steps if isinstance(step, Clip))
     low, high = float(least[number]), float(greatest[number])
     column = replace(
         column,
         low=low,
         high=high,
+        held=next(((clip.low, clip.high) for clip in clips), None),
         fill=None if features.imputer_ is None else float(features.imputer_.statistics_[number]),
         whole=features.integral_ is not None and bool(features.integral_[number]),
     )
@@ -149,8 +150,7 @@ def number_column(features: Features, column: Column, number: int, steps: Sequen
     main = column.inputs[0]
     # The number that becomes the mean, where no card knows the median.
     typical = float(through(steps[main].steps[:-1], np.float64(features.scaler_.mean_[main])))
-    held_to = held if features.clip else None
-    return replace(column, held=held_to, typical=min(max(typical, low), high), main=main)
+    return replace(column, typical=min(max(typical, low), high), main=main)
 
 
 def through(steps: Sequence[Step], y: Any) -> Any:

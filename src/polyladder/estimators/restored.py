@@ -137,6 +137,8 @@ def check_table_features(features: Features) -> int:
             check_parameters(part)
     known = check_encoder(features.encoder_, len(encoded)) if encoded else []
     check_transformed(features, numeric, dict(zip(encoded, known, strict=True)))
+    further = [value for _, words in features.further_steps() for _, numbers in words for value in numbers]
+    require(bool(np.isfinite(further).all()), "a step of an input has no finite numbers")
     if features.mean_ is not None:
         check_shape("mean_", features.mean_, (len(features.feature_names_out_),))
     return len(names)

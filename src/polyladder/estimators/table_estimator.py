@@ -320,6 +320,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             table = self.read_table(X)
         elif not is_sparse_table(X):
             table = read_rows(self, X, categorical=None)
+        elif isinstance(self.features, Features):
+            raise ValueError("X must be dense for Features; got a sparse matrix. Leave features as it is by default.")
         elif self._takes_sparse():
             table = read_sparse(self, X, reset=True)
         else:

@@ -18,7 +18,7 @@ from polyladder.export.fitted_formula import Input, mapped
 from polyladder.export.formula_terms import span
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.plan import Feature, named
-from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
 
 DIGITS = 3
 """Digits of half a column's width."""
@@ -104,12 +104,12 @@ def formula_input(model: FittedModel, at: int, allowed: float) -> tuple[Input, F
 
 def further_input(feature: Feature, column: str) -> Input:
     """An input by the name that its steps have for it, and their arithmetic but for the scale, mapped to [-1, 1]."""
-    *steps, _ = feature.steps
+    steps = feature.steps[:-1] if isinstance(feature.steps[-1], Affine) else feature.steps
     said = column
-    for step in held_steps(Feature(feature.column, tuple(steps))):
-        assert isinstance(step, Step)
-        said = step.written(said, TextOperations(shortest, "sin"))
-    low, high = feature_range(Feature(feature.column, tuple(steps)))
+    for step in steps:
+        # The formula is that of the training range, where nothing is held, and gaps have words of their own.
+        said = said if isinstance(step, Blank | Fill | Clip) else step.written(said, TextOperations(shortest, "sin"))
+    low, high = feature_range(Feature(feature.column, steps))
     if (low, high) != (-1.0, 1.0):
         said = mapped(said, shortest((low + high) / 2), shortest((high - low) / 2))
     words = missing_words(feature, column)

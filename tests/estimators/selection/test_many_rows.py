@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,10 @@ def test_columns_get_ramps_where_these_are_affordable(columns: int) -> None:
     rng = np.random.default_rng(0)
     narrow = training_features(table(rng.normal(size=(500, columns))), np.ones(500), options())
     assert narrow.ramps_ is not None
+    phased = replace(options(), features=Features(missing="error", periods={"x0": 3}))
+    turned = training_features(table(rng.normal(size=(500, columns))), np.ones(500), phased)
+    assert len(turned.waves_) == 2
+    assert 0 not in turned.kept_[turned.ramps_.column]
     assert training_features(table(rng.normal(size=(500, 120))), np.ones(500), options()).ramps_ is None
     assert training_features(table(rng.normal(size=(500, columns))), np.ones(500), options(ramped=False)).ramps_ is None
 
