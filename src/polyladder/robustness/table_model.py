@@ -105,7 +105,7 @@ class TableModel:
         for i, _ in self.features.further_steps():
             raise ValueError(
                 f"A search must have inputs that rise with their columns; those of {self.names[i]!r} do not. "
-                "Use certify, or leave the column out of periods."
+                "Use certify, or fit with the column as a plain number."
             )
 
     def landmarks(self) -> Table:
