@@ -97,6 +97,7 @@ def one_sweep(n: int) -> dict:
     """In a process of its own, for its peak memory."""
     from polyladder.estimators.partitioned import CodeRows, ScanPart, target_of
     from polyladder.estimators.targets import NumberTarget
+    from polyladder.tables.features import Features
     from polyladder.tables.partitions import Coded
     from polyladder.tables.whole_features import features_of
     from polyladder.training.partitions.fit import fit_partitions, passes
@@ -109,7 +110,7 @@ def one_sweep(n: int) -> dict:
     reading = time.perf_counter() - began
     scan = rows.fold(ScanPart(10_000, False), add)
     scanning = time.perf_counter() - began - reading
-    features = features_of(scan.columns, "standard", True, "error")
+    features = features_of(scan.columns, Features(missing="error"))
     coded = Coded(rows, CodeRows(features, target_of(scan, NumberTarget, "")))
     start = random_start(COLUMNS, (WIDTH,) * (ORDER - 1), 1, list(range(MODELS)), MODELS)
     began = time.perf_counter()

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from polyladder.robustness.old_names import optimize_table as optimize_table
     from polyladder.robustness.optimize import maximize as maximize
     from polyladder.robustness.optimize import minimize as minimize
+    from polyladder.tables.features import Features as Features
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.robust import Robust as Robust
@@ -108,6 +109,7 @@ _HOME = {
     "FactorizationMachine": "models.factorization_machine",
     "FactorizationMachineClassifier": "estimators.rivals.factorization_machine",
     "FactorizationMachineRegressor": "estimators.rivals.factorization_machine",
+    "Features": "tables.features",
     "Feedforward": "models.feedforward",
     "FeedforwardClassifier": "estimators.rivals.feedforward",
     "FeedforwardRegressor": "estimators.rivals.feedforward",

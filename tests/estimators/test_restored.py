@@ -18,6 +18,7 @@ from polyladder import (
 )
 from polyladder.estimators.restored import check_classes, check_model, check_numbers, check_restored, check_shape
 from polyladder.estimators.targets import ClassTarget
+from polyladder.tables.features import Features
 from polyladder.tables.landmarks import Landmarks
 from polyladder.training.losses.huber import Huber
 from polyladder.training.losses.logistic import Logistic
@@ -36,6 +37,7 @@ def fitted(kind: Any = LPNNRegressor, thin: bool = False, **options: Any) -> Any
     [
         (LPNNRegressor, {"max_iter": 1}),
         (LPNNRegressor, {"max_iter": 1, "features": "quantile"}),
+        (LPNNRegressor, {"max_iter": 1, "features": Features(periods={"x0": 2})}),
         (LPNNRegressor, {"max_iter": 1, "thin": True, "width": 2}),
         (LPNNClassifier, {"max_iter": 1, "width": 2}),
         (FactorizationMachineRegressor, {"max_iter": 1}),
@@ -56,6 +58,7 @@ def test_what_a_fit_made_fits_together(kind: Any, options: dict[str, Any]) -> No
         ({"n_features_in_": 3.0}, "n_features_in_ is wrong"),
         ({"feature_names_in_": np.array(["a"])}, "feature_names_in_ does not name each column"),
         ({"width": [1, object()]}, "parameter width is no plain value"),
+        ({"features": Features(periods={"x0": object()})}, "parameter periods is no plain value"),
         ({"polynomial_": "ladder"}, "polynomial_ is of type str"),
         ({"polynomial_": ladders.random_ladder(4, (3,), 1)}, "polynomial_ maps 4 to 1, not 3 to 1"),
         ({"members_": ladders.random_ladder(3, (3,), 1)}, "members_ maps 3 to 1, not 3 to 1"),
@@ -142,4 +145,19 @@ def test_draws_belong_to_each_other(change: dict[str, Any], sentence: str) -> No
     model = fitted(BayesianLPNNRegressor, order=2, width=2, warmup=2, draws=4, chains=1)
     model.posterior_ = replace(model.posterior_, **change)
     with pytest.raises(ValueError, match=sentence):
+        check_restored(model)
+
+
+@pytest.mark.parametrize(
+    ("wave", "sentence"),
+    [
+        ((0, 2.0, 0.0, 0.0, float("nan")), "a step of an input has no finite numbers"),
+        ((7, 2.0, 0.0, 0.0, 1.0), "out of bounds"),
+        ((0, 2.0, 0.0), "not enough values to unpack"),
+    ],
+)
+def test_phases_that_are_none_are_refused(wave: Any, sentence: str) -> None:
+    model = fitted(features=Features(periods={"x0": 2}), max_iter=1)
+    model.features_.waves_ = (wave, *model.features_.waves_[1:])
+    with pytest.raises((ValueError, IndexError), match=sentence):
         check_restored(model)

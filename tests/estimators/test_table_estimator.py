@@ -4,12 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor, load
+from polyladder.explain.strengths import central_points
 from polyladder.fitted import model as fitted
+from polyladder.tables.features import Features
 from tests.estimators.small import TINY, labels, rows
 
 
@@ -133,3 +137,74 @@ def test_of_sparse_rows_none_are_kept() -> None:
     X, y = rows(40)
     model = LPNNRegressor(solver="adam", width=2, max_iter=1).fit(sparse.csr_matrix(X), y)
     assert model.landmarks_ is None
+
+
+def by_the_hour(n: int, hours: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"hour": rng.choice(hours, n).astype(float), "heat": rng.normal(size=n)})
+    return frame, np.cos(2 * np.pi * frame["hour"] / 24).to_numpy() + 0.1 * frame["heat"] + 0.05 * rng.normal(size=n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{"order": 3, "width": 4}, {"effort": "low"}])
+def test_hours_that_training_did_not_see_are_predicted_from_their_neighbors(settings: dict[str, Any]) -> None:
+    X, y = by_the_hour(400, np.arange(2, 23))
+    night = pd.DataFrame({"hour": [23.0, 0.0, 1.0], "heat": 0.0})
+    truth = np.cos(2 * np.pi * night["hour"] / 24)
+
+    def error(features: Any) -> float:
+        model = LPNNRegressor(features=features, random_state=0, **settings).fit(X, y)
+        return float(np.abs(model.predict(night) - truth).max())
+
+    cyclic = error(Features(periods={"hour": 24}))
+    assert cyclic < 0.05
+    assert cyclic < 0.5 * error("standard")
+
+
+def test_features_may_be_an_unfitted_object() -> None:
+    X, y = by_the_hour(120, np.arange(24))
+    given = Features("piecewise", ramps=3, periods={"hour": 24})
+    model = LPNNRegressor(order=3, width=2, n_estimators=1, features=given, random_state=0)
+    assert model.get_params()["features__periods"] == {"hour": 24}
+    fitted = clone(model).set_params(features__ramps=2).fit(X, y)
+    assert fitted.features_.feature_names_out_ == [
+        "heat",
+        "sin of hour / 24",
+        "cos of hour / 24",
+        "heat, ramp 1",
+        "heat, ramp 2",
+    ]
+    assert given.ramps == 3
+    model.fit(X, y)
+    assert "waves_" not in vars(given)
+    assert model.features_ is not given
+    for setting in ({"clip": False}, {"missing": "error"}):
+        with pytest.raises(ValueError, match=r"must be features with its own clip=.* and missing="):
+            LPNNRegressor(order=3, features=given, **setting).fit(X, y)
+    with pytest.raises(ValueError, match="X must be dense for Features"):
+        LPNNRegressor(solver="adam", features=given).fit(sparse.csr_matrix(X), y)
+    agreed = Features(periods={"hour": 24}, clip=False, missing="error")
+    free = LPNNRegressor(order=3, width=2, n_estimators=1, features=agreed, clip=False, missing="error").fit(X, y)
+    assert free.model_.columns[1].held is None
+
+
+def test_a_column_with_a_period_is_saved_loaded_and_described(tmp_path: Path) -> None:
+    X, y = by_the_hour(120, np.arange(24))
+    X.loc[::8, "hour"] = np.nan
+    model = LPNNRegressor(order=3, width=2, n_estimators=1, features=Features(periods={"hour": 24}), random_state=0)
+    model.fit(X, y).save(tmp_path / "m.ladder")
+    loaded = load(tmp_path / "m.ladder")
+    assert loaded.features.periods == {"hour": 24}
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    column = loaded.model_.columns[0]
+    assert (column.role, column.main, column.held) == ("numeric", None, None)
+    assert (column.low, column.high, column.typical, column.whole) == (0.0, 23.0, column.fill, True)
+    shares = loaded.feature_importances_
+    assert shares[0] > 0.5
+    # Points of strengths lie where the phases of rows can lie.
+    points = central_points(loaded.model_)[0].numpy()
+    waves = [step for feature in loaded.model_.steps[2:] for step in feature.steps[-1:]]
+    turned = np.stack([step.inverse(points[:, k]) for k, step in zip((2, 3), waves, strict=True)])
+    np.testing.assert_allclose((turned**2).sum(0), 1.0, atol=1e-9)
+    parts = loaded.explain(X[:5]).contributions
+    np.testing.assert_allclose(parts.start[0] + parts.values[:, :, 0].sum(1), parts.outputs[:, 0], atol=1e-9)

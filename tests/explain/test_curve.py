@@ -6,6 +6,7 @@ import pytest
 
 from polyladder import LPNNRegressor
 from polyladder.explain.curve import column_pieces, curve
+from polyladder.tables.features import Features
 from tests.cli.tables import small_table
 from tests.fitted.reading import read_model
 
@@ -49,3 +50,28 @@ def test_a_curve_over_ramps_is_exact_on_each_piece() -> None:
     np.testing.assert_allclose([found.minimum[1], found.maximum[1]], [values.min(), values.max()], atol=1e-3)
     at = np.array([[found.maximum[0], read.columns[1].typical]])
     np.testing.assert_allclose(model.predict(at)[0], found.maximum[1], atol=1e-6)
+
+
+def test_a_curve_along_a_phase_is_searched() -> None:
+    rng = np.random.default_rng(0)
+    X = pl.DataFrame({"hour": rng.uniform(0, 24, 300), "b": rng.normal(size=300)})
+    y = (np.cos(2 * np.pi * (X["hour"] - 7.3) / 24) * (2 + X["b"])).to_numpy()
+    features = Features(periods={"hour": 24})
+    estimator = LPNNRegressor(order=3, width=3, n_estimators=1, features=features, guard=False, random_state=0).fit(
+        X, y
+    )
+    model = read_model(estimator, X)
+    column = model.columns[0]
+    assert column.main is None
+    assert column.role == "numeric"
+    found = curve(model, column)
+
+    def at(hours: np.ndarray) -> np.ndarray:
+        return estimator.predict(pl.DataFrame({"hour": hours, "b": np.full(len(hours), model.columns[1].typical)}))
+
+    np.testing.assert_allclose(found.y, at(np.array(found.x)), atol=1e-9)
+    fine = np.linspace(column.low, column.high, 200_001)
+    for (x, value), best in ((found.minimum, np.min), (found.maximum, np.max)):
+        assert value == pytest.approx(best(at(fine)), abs=1e-9)
+        assert at(np.array([x]))[0] == pytest.approx(value, abs=1e-9)
+    assert found.maximum[0] == pytest.approx(7.3, abs=0.2)

@@ -22,14 +22,17 @@ from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.plan import Feature
 from polyladder.fitted.steps import Affine, Clip, Fill, IsMissing, Ramp
+from polyladder.tables.features import Features
 from tests.ladders import random_ladder
 
 ROWS = 10_000
+PERIODS = {"flat (m)": 7.0, "often zero": 12}
 NAMES = (
     "numbers",
     "quantile",
     "yeo-johnson",
     "ramps",
+    "cyclic",
     "gaps and categories",
     "two outputs",
     "two classes",
@@ -41,7 +44,7 @@ NAMES = (
     "machine",
     "kernel",
 )
-QUICK = ("numbers", "gaps and categories", "three classes", "piecewise")
+QUICK = ("numbers", "cyclic", "gaps and categories", "three classes", "piecewise")
 """Those that between them have every kind of step and answer but posteriors; the others are marked slow."""
 
 
@@ -94,6 +97,7 @@ def fitted(name):
         "quantile": lambda: LPNNRegressor(features="quantile", **ladder).fit(X, y),
         "yeo-johnson": lambda: LPNNRegressor(features="yeo-johnson", **ladder).fit(X, y),
         "ramps": lambda: LPNNRegressor(features="piecewise", **ladder).fit(X, y),
+        "cyclic": lambda: LPNNRegressor(features=Features(periods=PERIODS), **ladder).fit(*with_gaps(160, 0)),
         "selected": lambda: LPNNRegressor(effort="low", random_state=0).fit(*with_gaps(160, 0)),
         "gaps and categories": lambda: LPNNRegressor(**ladder).fit(*with_gaps(160, 0)),
         "two outputs": lambda: LPNNRegressor(**ladder).fit(X, both),
@@ -106,7 +110,7 @@ def fitted(name):
         "machine": lambda: FactorizationMachineRegressor(**small).fit(X, y),
         "kernel": lambda: PolynomialKernelRegressor(**small).fit(X, y),
     }[name]()
-    return model, (with_gaps if name in ("gaps and categories", "selected") else table)(ROWS, 1)[0]
+    return model, (with_gaps if name in ("gaps and categories", "selected", "cyclic") else table)(ROWS, 1)[0]
 
 
 @cache

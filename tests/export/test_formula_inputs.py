@@ -1,6 +1,7 @@
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from polyladder.export.formula_inputs import centered, formula_inputs, mapping, printed, ramp_input
@@ -8,7 +9,7 @@ from polyladder.fitted.answers import Numbers
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.plan import Feature
-from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Ramp, YeoJohnson
+from polyladder.fitted.steps import Affine, Clip, Cyclic, Fill, IsCategory, IsMissing, Ramp, YeoJohnson
 from tests.ladders import random_ladder
 
 
@@ -74,3 +75,22 @@ def test_every_input_has_a_name_of_its_own_and_says_what_it_is():
     ]
     assert max(drifts[1:3]) <= Fraction(1, 1000)
     assert drifts[0] == drifts[3] == 0
+
+
+def test_a_phase_is_defined_by_its_arithmetic():
+    columns = (Column("hour", "number", (), 0.0, 23.0),)
+    steps = [(Fill(11.0), Cyclic(24.0, shift), Affine(0.1, 0.7)) for shift in (0.0, -6.0)]
+    features = tuple(Feature(0, each) for each in steps)
+    model = FittedModel(columns, features, random_ladder(2, (2,), 1, (1,)), Numbers(None))
+    found, _ = formula_inputs(model, 1e-3)
+    assert [str(one) for one in found] == [
+        "[sin of hour / 24] = sin((hour * 0.2617993877991494)); a missing hour counts as 11",
+        "[cos of hour / 24] = sin(((hour - -6) * 0.2617993877991494)); a missing hour counts as 11",
+    ]
+    # What the ladders get is middle + half * the sine itself.
+    x = np.linspace(-30, 30, 7)
+    for one, each, sine in zip(found, steps, (np.sin, np.cos), strict=True):
+        values = x
+        for step in each:
+            values = step.apply(values)
+        np.testing.assert_allclose(one.middle + one.half * sine(2 * np.pi * x / 24), values, atol=1e-14)

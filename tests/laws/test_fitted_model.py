@@ -24,6 +24,7 @@ from polyladder import (
     PolynomialKernelRegressor,
     certify,
 )
+from polyladder.tables.features import Features
 
 SMALL = {"order": 3, "width": 3, "n_estimators": 2, "random_state": 0}
 SHORT = {"order": 3, "width": 3, "chains": 2, "warmup": 4, "draws": 6, "random_state": 0}
@@ -44,6 +45,9 @@ ESTIMATORS = {
     "quantile": LPNNRegressor(**SMALL, features="quantile"),
     "yeo-johnson": LPNNRegressor(**SMALL, features="yeo-johnson"),
     "piecewise": LPNNRegressor(**SMALL, features="piecewise"),
+    "cyclic": LPNNRegressor(**SMALL, features=Features("piecewise", periods={"b": 3, "day": 365.25})),
+    "cyclic, selected": LPNNRegressor(features=Features(periods={"b": 3}), effort="low", random_state=0),
+    "cyclic classes": LPNNClassifier(**SMALL, features=Features(periods={"a": 2.5})),
     "free": LPNNRegressor(**SMALL, clip=False, guard=False),
     "kernel": PolynomialKernelRegressor(degree=3, rank=3, random_state=0),
     "draws": BayesianLPNNRegressor(**SHORT),

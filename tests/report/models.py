@@ -7,6 +7,7 @@ import torch
 from polyladder import LPNNClassifier, LPNNRegressor
 from polyladder.automatic.card import make_card
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
+from polyladder.tables.features import Features
 
 HOSTILE = ["<b>width</b>", '"><img src=x onerror=hacked()>', "</script><script>hacked()</script>", "{{script}} & 'q'"]
 
@@ -54,6 +55,9 @@ def make(name):
     if name == "mixed":
         X, y = mixed()
         return regressor("yeo-johnson").fit(X, y), X, y
+    if name == "cyclic":
+        X, y = mixed()
+        return regressor(Features("piecewise", periods={"weight": 12})).fit(X, y), X, y
     if name == "unclipped":
         X, y = numbers()
         return regressor(clip=False, guard=False).fit(X, y), X, y

@@ -49,6 +49,19 @@ def test_ladders_are_evaluated_differentiated_and_sliced(hidden):
     close(found[2], line_polynomial(ladder, *axis(z, 2)).coefficients.flatten())
 
 
+def test_functions_of_a_number_are_evaluated_with_their_slopes():
+    written = ["*", ["-", ["sin", ["*", ["-", "x", -6.0], 0.25]], 0.1], ["-", 2.0, "x"]]
+    imports = 'import { functionAt } from "./functions.js";'
+    found = np.array(run(imports, "(f, xs) => xs.map((x) => functionAt(f, x))", written, [-3.0, 0.0, 5.5]))
+
+    def value(x):
+        return (np.sin((x + 6) * 0.25) - 0.1) * (2 - x)
+
+    x, h = np.array([-3.0, 0.0, 5.5]), 1e-6
+    close(found[:, 0], value(x))
+    close(found[:, 1], (value(x + h) - value(x - h)) / (2 * h), 1e-7)
+
+
 @pytest.mark.slow
 def test_times_of_day_are_written_as_in_the_table():
     imports = 'import { isTime, write } from "../charts/written.js";'

@@ -103,7 +103,7 @@ def test_dates_and_money_are_written_as_in_the_table(pages) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("name", ["standard", "mixed", "two classes", "three classes", "posterior"])
+@pytest.mark.parametrize("name", ["standard", "mixed", "cyclic", "two classes", "three classes", "posterior"])
 def test_contributions_are_those_of_python_and_sum(browser, tmp_path, name: str) -> None:
     model, X, y = models.make(name)
     page = browsers.Watched(browser, write_report(model, tmp_path / "page.html", X, y))

@@ -1,10 +1,13 @@
 from copy import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from polyladder import BayesianLPNNRegressor
+from polyladder import BayesianLPNNRegressor, LPNNRegressor, certify
+from polyladder.robustness.attack_table import attack_table
+from polyladder.robustness.optimize_table import optimize_table
 from polyladder.robustness.table_model import check_step, read_estimator
 from polyladder.tables.features import Features
 from tests.robustness.tables import classifier, mixed_table, regressor
@@ -89,3 +92,35 @@ def test_what_has_no_single_polynomial_is_refused() -> None:
 def test_steps_are_numbers(bad: object) -> None:
     with pytest.raises(ValueError, match="radius must be a finite number that is not negative"):
         check_step("radius", bad)
+
+
+def test_boxes_of_phases_hold_all_rows_and_searches_refuse_them() -> None:
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"hour": rng.uniform(0, 24, 200), "b": rng.normal(size=200)})
+    X.loc[::9, "hour"] = np.nan
+    y = np.cos(2 * np.pi * X["hour"].fillna(3.0) / 24) * (1 + X["b"])
+    features = Features(periods={"hour": 24})
+    estimator = LPNNRegressor(order=3, width=3, n_estimators=1, features=features, guard=False, random_state=0).fit(
+        X, y
+    )
+    rows, radius = X[:12].reset_index(drop=True), {"hour": 5.0, "b": 0.2}
+    found = certify(estimator, rows, radius)
+    steps = rng.uniform(-1, 1, (4000, 1, 2)) * list(radius.values())
+    moved = rows.to_numpy() + np.concatenate([steps, np.sign(steps) * list(radius.values())])
+    values = estimator.predict(pd.DataFrame(moved.reshape(-1, 2), columns=X.columns)).reshape(len(moved), -1)
+    lower, upper, lowest, highest = (end[:, 0].numpy() for end in vars(found).values())
+    assert (lower <= values.min(0)).all()
+    assert (values.max(0) <= upper).all()
+    # A bound on inputs that move apart is wider than what rows reach, but not without measure.
+    assert (upper - lower).max() < 6 * np.ptp(values, 0).max()
+    # What is said to be reached is reached by rows, not by inputs that no row has.
+    assert (lowest >= values.min(0) - 1e-2).all()
+    assert (highest <= values.max(0) + 1e-2).all()
+    # A part of the training range moves the column too.
+    assert (certify(estimator, rows[1:2], 0.1).upper > certify(estimator, rows[1:2], {"b": 0.1}).upper).all()
+    words = "A search must have inputs that rise with their columns; those of 'hour' do not."
+    for integer in ([], ["hour"]):
+        with pytest.raises(ValueError, match=words):
+            attack_table(estimator, rows[1:5], y[1:5], radius, integer=integer)
+    with pytest.raises(ValueError, match=words):
+        optimize_table(estimator)

@@ -386,3 +386,67 @@ def test_ramps_that_are_added_later_are_those_learned_at_once(kind: Any) -> None
     assert plain.ramps_ is None
     assert later.feature_names_out_ == once.feature_names_out_
     np.testing.assert_allclose(later.transform_table(table), once.transform_table(table), rtol=0, atol=1e-12)
+
+
+# Periods
+
+
+def test_a_period_makes_sine_and_cosine_in_place_of_the_number() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"size": rng.normal(size=50), "hour": rng.integers(0, 24, 50), "color": ["red", "blue"] * 25})
+    hours = table["hour"].to_numpy().astype(float)
+    weight = rng.uniform(0.5, 2.0, 50)
+    features = Features(periods={"hour": 24}, ramps=3)
+    features.fit_table(read_rows(Features(), table, categorical=None), weight)
+    found = pd.DataFrame(features.transform(table), columns=features.feature_names_out_)
+    assert list(found)[:5] == ["size", "color = blue", "color = red", "sin of hour / 24", "cos of hour / 24"]
+    for name, turned in (("sin", np.sin(2 * np.pi * hours / 24)), ("cos", np.cos(2 * np.pi * hours / 24))):
+        mean = np.average(turned, weights=weight)
+        deviation = np.sqrt(np.average((turned - mean) ** 2, weights=weight))
+        np.testing.assert_allclose(found[f"{name} of hour / 24"], (turned - mean) / deviation, rtol=0, atol=1e-12)
+    assert features.groups().tolist() == [0, 2, 2, 1, 1, 0, 0, 0]
+    np.testing.assert_allclose(features.mean_, np.average(found, axis=0, weights=weight), atol=1e-12)
+    assert features.affine() is None
+    # Nothing is clipped, and what is a period apart is the same.
+    later = table.assign(hour=hours + 240)
+    np.testing.assert_allclose(features.transform(later), found, atol=1e-11)
+
+
+def test_missing_phases_are_filled_and_flagged() -> None:
+    X = np.array([[0.0, 1.0], [6.0, 2.0], [np.nan, 4.0], [12.0, 3.0], [6.0, 9.0]])
+    features = Features(periods={"x0": 24.0}).fit(X)
+    rows = pd.DataFrame(features.transform(X), columns=features.feature_names_out_)
+    assert rows["x0 is missing"].tolist() == [0.0, 0.0, 1.0, 0.0, 0.0]
+    assert rows["sin of x0 / 24"][2] == rows["sin of x0 / 24"][1]
+    complete = Features(periods={"x0": 24.0}).fit(X[[0, 1, 3, 4]])
+    with pytest.warns(UserWarning, match="missing in 'x0', where training had all"):
+        complete.transform(X)
+
+
+def test_phases_that_never_move_are_dropped() -> None:
+    X = np.array([[6.0, 24.0, 1.0], [18.0, 0.0, 2.0], [30.0, 48.0, 3.0], [42.0, 24.0, 5.0]])
+    features = Features(periods={"x0": 24, "x1": 24}).fit(X)
+    assert features.feature_names_out_ == ["x2", "sin of x0 / 24"]
+    assert np.abs(features.transform(X)).max() < 3
+
+
+def test_a_reach_holds_phases_too() -> None:
+    hours = np.array([[12.0, 0.0]] * 99 + [[0.0, 1.0]])
+    near = Features(periods={"x0": 24}, reach=5.0).fit(hours)
+    assert np.abs(Features(periods={"x0": 24}).fit_transform(hours)).max() > 9
+    assert np.abs(near.transform(hours)).max() == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(
+    ("periods", "words"),
+    [
+        ({"day": 7}, "periods must name columns of the table, such as 'size', 'sunny', 'color'; got 'day'."),
+        ({"color": 3}, "periods must name columns of numbers; column 'color' holds texts."),
+        ({"size": 0}, "The period of column 'size' must be a finite number above 0; got 0."),
+        ({"size": np.inf}, "The period of column 'size' must be a finite number above 0; got inf."),
+        ({"size": "day"}, "The period of column 'size' must be a finite number above 0; got 'day'."),
+    ],
+)
+def test_periods_that_cannot_be_are_refused(periods: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        Features(periods=periods).fit(pd.DataFrame(mixed()))

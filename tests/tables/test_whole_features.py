@@ -26,7 +26,7 @@ def frame(n=2000):
 def test_equal_to_the_whole_table_where_the_sample_is_all_of_it(size):
     table = frame()
     rows = LocalPartitions([(part, np.zeros(len(part))) for part in table.iter_slices(size)])
-    found = features_of(rows.fold(Summarize(10**6), operator.add), "standard", True, "impute")
+    found = features_of(rows.fold(Summarize(10**6), operator.add), Features())
     whole = Features("standard", True, "impute").fit(table)
     # Rows that witness an extreme stand in the sample too: the median of 2,000 rows may move by a row.
     assert found.feature_names_out_ == whole.feature_names_out_
@@ -38,12 +38,26 @@ def test_equal_to_the_whole_table_where_the_sample_is_all_of_it(size):
     np.testing.assert_allclose(found.mean_, whole.mean_, atol=1e-9)
 
 
+def test_periods_and_ramps_in_parts():
+    table = frame()
+    rows = LocalPartitions([(part, np.zeros(len(part))) for part in table.iter_slices(300)])
+    summary = rows.fold(Summarize(10**6), operator.add)
+    found = features_of(summary, Features(ramps=3, periods={"u": 2}))
+    whole = Features(ramps=3, periods={"u": 2}).fit(table)
+    assert found.feature_names_out_ == whole.feature_names_out_
+    assert (np.bincount(found.ramps_.column) == 3).all()
+    waves = [k for k, name in enumerate(found.feature_names_out_) if " of u / 2" in name]
+    np.testing.assert_allclose(found.transform(table)[:, waves], whole.transform(table)[:, waves], atol=1e-2)
+    with pytest.raises(ValueError, match="whole=False and reach=None"):
+        features_of(summary, Features(reach=5.0))
+
+
 def test_a_small_sample_still_knows_ranges_categories_and_scales():
     table = frame().fill_nan(None).fill_null(strategy="forward").drop_nulls()
     rows = LocalPartitions([(part, np.zeros(len(part))) for part in table.iter_slices(300)])
     summary = rows.fold(Summarize(50), operator.add)
     assert len(summary.sample.y) == 50
-    found, whole = features_of(summary, "piecewise", True, "impute"), Features("piecewise", True, "impute").fit(table)
+    found, whole = features_of(summary, Features("piecewise")), Features("piecewise", True, "impute").fit(table)
     np.testing.assert_allclose(found.scaler_.mean_, whole.scaler_.mean_, rtol=1e-12)
     np.testing.assert_allclose(found.scaler_.scale_, whole.scaler_.scale_, rtol=1e-9)
     np.testing.assert_array_equal(found.high_, whole.high_)

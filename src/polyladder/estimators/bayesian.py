@@ -320,7 +320,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     relevance : bool or "auto", default="auto"
         One prior precision for each input column instead of one for each block; with "variational" also for each unit
         that a block reads. "auto" is True where rows are so few that the usual width does not fit.
-    features : {"standard", "quantile", "yeo-johnson"}, default="standard"
+    features : {"standard", "quantile", "yeo-johnson"} or Features, default="standard"
         How numeric columns are scaled.
     clip : bool, default=True
         Hold inputs to their training range; outside of it a polynomial grows without bound.
@@ -374,7 +374,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         warmup: int | Literal["auto"] = "auto",
         draws: int | Literal["auto"] = "auto",
         relevance: bool | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         guard: bool = True,
@@ -610,7 +610,7 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         warmup: int | Literal["auto"] = "auto",
         draws: int | Literal["auto"] = "auto",
         relevance: bool | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         random_state: Any = None,

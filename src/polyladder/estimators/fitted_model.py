@@ -12,7 +12,7 @@ from polyladder.estimators.targets import NumberTarget
 from polyladder.fitted.answers import Guard
 from polyladder.fitted.column import Column, described
 from polyladder.fitted.plan import Feature
-from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step, YeoJohnson
+from polyladder.fitted.steps import STEPS, Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step, YeoJohnson
 from polyladder.fitted.steps.quantile import quantile_step
 from polyladder.tables.columns import ColumnKind, column_kind
 from polyladder.tables.dates import DAYS
@@ -72,6 +72,8 @@ def feature_steps(features: Features, cells: Sequence[ColumnKind]) -> tuple[Feat
     if features.encoder_ is not None:
         for i, known in zip(features.encoded_, features.encoder_.categories_, strict=True):
             found += [Feature(i, (IsCategory(category),)) for category in known.tolist()]
+    for i, words in features.further_steps():
+        found.append(Feature(i, tuple(STEPS[name](*numbers) for name, numbers in words)))
     ramps = features.ramps_
     if ramps is not None:
         owner = features.kept_[ramps.column].tolist()
@@ -129,25 +131,26 @@ def number_column(features: Features, column: Column, number: int, steps: Sequen
     """A column of numbers with what training saw of it; ``number`` counts among the columns of numbers."""
     flag = next((k for k in column.inputs if isinstance(steps[k].steps[-1], IsMissing)), None)
     whole = None if features.integral_ is None else bool(features.integral_[number])
+    column = replace(column, flag=flag, whole=whole)
     least, greatest = features.training_range()
-    if not features.high_[number] > features.low_[number]:
+    if column.role == "constant":
         value = float(features.low_[number])
-        return replace(column, low=value, high=value, fill=value, typical=value, whole=whole, flag=flag)
-    main = column.inputs[0]
-    held = float(features.low_[number]), float(features.high_[number])
+        return replace(column, low=value, high=value, fill=value, typical=value)
+    clips = (step for k in column.inputs for step in steps[k].steps if isinstance(step, Clip))
     low, high = float(least[number]), float(greatest[number])
-    return replace(
+    column = replace(
         column,
         low=low,
         high=high,
-        held=held if features.clip else None,
+        held=next(((clip.low, clip.high) for clip in clips), None),
         fill=None if features.imputer_ is None else float(features.imputer_.statistics_[number]),
-        # The number that becomes the mean, where no card knows the median.
-        typical=min(max(float(through(steps[main].steps[:-1], np.float64(features.scaler_.mean_[main]))), low), high),
-        whole=whole,
-        main=main,
-        flag=flag,
     )
+    if number not in features.varying_:
+        return replace(column, typical=(low + high) / 2 if column.fill is None else column.fill)
+    main = column.inputs[0]
+    # The number that becomes the mean, where no card knows the median.
+    typical = float(through(steps[main].steps[:-1], np.float64(features.scaler_.mean_[main])))
+    return replace(column, typical=min(max(typical, low), high), main=main)
 
 
 def through(steps: Sequence[Step], y: Any) -> Any:

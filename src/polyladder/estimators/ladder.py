@@ -42,7 +42,7 @@ from polyladder.polynomial.sparse import is_sparse
 from polyladder.polynomial.units import mean_of
 from polyladder.polynomial.widen import widen
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
-from polyladder.tables.features import KINDS
+from polyladder.tables.features import KINDS, Features
 from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
 from polyladder.tables.table import Table
@@ -148,11 +148,6 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         fitted: Self = fit_in_parts(self, LocalPartitions(batches))
         return fitted
 
-    @property
-    def part_features(self) -> str:
-        """The features of rows in parts, where none are compared."""
-        return "standard" if self.features == "auto" else str(self.features)
-
     def open_parts(self, prepared: Prepared) -> None:
         """Take over what was learned of rows in parts, before anything is fitted."""
         self._adopt(prepared)
@@ -191,8 +186,11 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             alpha=self.alpha,
             seeds=lambda count: seeds_from(seed, count),
         )
-        plain = {"auto": SCALINGS, "piecewise": ("standard",)}.get(self.features, (self.features,))
-        options = Options(plain, self.features in ("auto", "piecewise"), self.clip, self.missing, effort, ladders, seed)
+        features = self.unfitted_features
+        kind = "standard" if features.kind == "piecewise" else features.kind
+        plain = SCALINGS if self.features == "auto" else (kind,)
+        ramps = isinstance(self.features, Features) or self.features in ("auto", "piecewise")
+        options = Options(plain, ramps, features, effort, ladders, seed)
         progress = Progress(bool(self.verbose), f"{type(self).__name__} selection")
         with progress.of(1), limited(threads_for(len(values))):
             chosen = None if recipe is None else refitted(table, values, weight, target, options, recipe)
@@ -230,9 +228,8 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         )
         options = TrainingOptions(
             type(self).__name__,
-            self.features,
-            self.clip,
-            self.missing,
+            self.unfitted_features,
+            isinstance(self.features, Features) or self.features == "auto",
             EFFORTS[self.effort],
             ladders,
             first,
@@ -472,8 +469,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         little noise, and to all sweeps of a warm start. Fits that differ in it alone thus begin as one.
     n_estimators : int or "auto", default="auto"
         Ladders to average. "auto" is 8 for block solves, 4 from 4,000 rows on, and 1 for Adam.
-    features : {"auto", "standard", "quantile", "yeo-johnson", "piecewise"}, default="auto"
-        How numeric columns are scaled. "auto" is chosen with the order; where an order is given it means "standard".
+    features : {"auto", "standard", "quantile", "yeo-johnson", "piecewise"} or Features, default="auto"
+        How numeric columns are scaled. "auto" is chosen with the order; where an order is given it means "standard". An
+        unfitted `Features` object, of the same ``clip`` and ``missing``, is taken as it is where an order is given;
+        where the order is chosen, it is tried with and without ramps, and their number and the margin are chosen too.
     clip : bool, default=True
         Hold inputs to their training range; outside of it a polynomial grows without bound.
     missing : {"impute", "error"}, default="impute"
@@ -559,7 +558,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] = "auto",
+        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         guard: bool = True,
@@ -651,7 +650,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] = "auto",
+        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         max_iter: int | Literal["auto"] = "auto",

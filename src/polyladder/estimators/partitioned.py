@@ -275,7 +275,7 @@ def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -
     summary = scan.columns
     if summary.rows < 2:
         raise ValueError(f"Found {summary.rows} row(s) while a minimum of 2 is required.")
-    features = features_of(summary, estimator.part_features, estimator.clip, estimator.missing)
+    features = features_of(summary, estimator.unfitted_features)
     target = target_of(scan, estimator)
     z = as_rows(features.transform_table(summary.sample.table))
     known = Rows(z, target.encode(summary.sample.y), None, target.outputs, target.loss)

@@ -76,7 +76,10 @@ def check_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters that are no plain values; what is out of range is refused by `fit`."""
     plain = (type(None), bool, int, float, str, type, np.generic)
     for name, value in estimator.get_params(deep=False).items():
-        values = value if isinstance(value, (list, tuple)) else (value,)
+        if type(value) is Features:
+            check_parameters(value)
+            continue
+        values = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else (value,)
         require(all(isinstance(v, plain) for v in values), f"parameter {name} is no plain value")
 
 
@@ -135,6 +138,8 @@ def check_table_features(features: Features) -> int:
             check_parameters(part)
     known = check_encoder(features.encoder_, len(encoded)) if encoded else []
     check_transformed(features, numeric, dict(zip(encoded, known, strict=True)))
+    further = [value for _, words in features.further_steps() for _, numbers in words for value in numbers]
+    require(bool(np.isfinite(further).all()), "a step of an input has no finite numbers")
     if features.mean_ is not None:
         check_shape("mean_", features.mean_, (len(features.feature_names_out_),))
     return len(names)

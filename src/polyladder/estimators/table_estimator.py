@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import Tensor
 
 from polyladder.estimators.fitted_model import guard_of, span_of, table_model
-from polyladder.estimators.parameters import check_choice
+from polyladder.estimators.parameters import check_choice, refuse
 from polyladder.estimators.rows import Rows, settle_weights
 from polyladder.estimators.targets import (
     Array,
@@ -283,19 +283,27 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         save(self, path)
 
     def _check_parameters(self) -> None:
-        check_choice(self, "features", self._feature_kinds())
         check_choice(self, "missing", ("error", "impute"))
+        if not isinstance(self.features, Features):
+            check_choice(self, "features", self._feature_kinds())
+        elif (self.features.clip, self.features.missing) != (self.clip, self.missing):
+            refuse(self, "features", f"features with its own clip={self.clip!r} and missing={self.missing!r}")
 
     def _feature_kinds(self) -> tuple[str, ...]:
-        """What ``features`` may be."""
+        """What ``features`` may be called."""
         return KINDS
+
+    @property
+    def unfitted_features(self) -> Features:
+        """New features as the parameter has them, or of the kind that it names, where none are compared."""
+        if isinstance(self.features, Features):
+            return clone(self.features)
+        return Features("standard" if self.features == "auto" else self.features, self.clip, self.missing)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """Check and read training data; learn the features and how targets are coded."""
         table, values, weight = self._read_training(X, y, sample_weight)
-        features: Any = SparseFeatures(self.clip)
-        if isinstance(table, Table):
-            features = Features("standard" if self.features == "auto" else self.features, self.clip, self.missing)
+        features: Any = self.unfitted_features if isinstance(table, Table) else SparseFeatures(self.clip)
         features.fit_table(table, None if weight is None else weight.numpy())
         target = self._learn_target(values, weight)
         rows = coded_rows(features, target, table, values, weight)
@@ -317,6 +325,8 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             table = self.read_table(X)
         elif not is_sparse_table(X):
             table = read_rows(self, X, categorical=None)
+        elif isinstance(self.features, Features):
+            raise ValueError("X must be dense for Features; got a sparse matrix. Leave features as it is by default.")
         elif self._takes_sparse():
             table = read_sparse(self, X, reset=True)
         else:
@@ -348,11 +358,6 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def kind_of_target(self) -> type[NumberTarget | ClassTarget]:
         """The class of targets that it predicts."""
         return ClassTarget if is_classifier(self) else NumberTarget
-
-    @property
-    def part_features(self) -> str:
-        """The features of rows in parts, where none are compared."""
-        return str(self.features)
 
     def _takes_sparse(self) -> bool:
         """Whether the estimator, with its parameters, can be fitted to sparse rows."""

@@ -1,4 +1,4 @@
-"""The exact course of a prediction along one column: one polynomial, or one for each part between knots."""
+"""The course of a prediction along one column: a polynomial, one for each part between knots, or a sampled function."""
 
 from __future__ import annotations
 
@@ -13,20 +13,29 @@ from polyladder.analysis.line import LinePolynomial, line_polynomial
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Step
-from polyladder.fitted.values import bent_steps, scaled, typical_inputs, unscaled
+from polyladder.fitted.steps.step import Array
+from polyladder.fitted.values import bent_steps, inputs_along, is_straight, scaled, typical_inputs, unscaled
 
 STEPS = 120
+
+GRID, ZOOMS = 1000, 5
+"""Points that a curve which is no polynomial is searched on; then so often again, between the neighbors of the best."""
+
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Curve:
     """One output of the polynomial along a column of numbers, the others typical.
 
+    Along a column whose inputs are not piecewise affine in one of them, such as a phase, the output is no polynomial.
+    It is then evaluated on a fine grid, and its extremes are those of the grid, refined between their neighbors.
+
     Attributes:
         column: its name.
         x: values of the column, evenly spaced over its training range.
         y: the output there.
-        minimum: where the output is lowest on that range, and its value: of the polynomial, not of the points.
+        minimum: where the output is lowest on that range, and its value: of the function, not of the points.
         maximum: the same for the highest.
         held_to: the range that predictions are held to, if they are.
     """
@@ -34,15 +43,44 @@ class Curve:
     column: str
     x: tuple[float, ...] = field(repr=False)
     y: tuple[float, ...] = field(repr=False)
-    minimum: tuple[float, float]
-    maximum: tuple[float, float]
+    minimum: Point
+    maximum: Point
     held_to: tuple[float, float] | None
 
 
 def curve(model: FittedModel, column: Column, output: int = 0) -> Curve:
     """The curve of one output along a column of numbers."""
-    pieces = column_pieces(model, column)
     x = np.linspace(column.low, column.high, STEPS)
+    y, least, most = (exact if is_straight(model, column) else sampled)(model, column, output, x)
+    held = model.guard
+    held_to = None if held is None else (held[0][output].item(), held[1][output].item())
+    return Curve(column.name, tuple(x.tolist()), tuple(y.tolist()), least, most, held_to)
+
+
+def sampled(model: FittedModel, column: Column, output: int, x: Array) -> tuple[Array, Point, Point]:
+    """An output at values of a column, and where it is lowest and highest as far as a grid tells."""
+
+    def at(values: Array) -> Array:
+        z = np.repeat(typical_inputs(model), len(values), 0)
+        for k, inputs in inputs_along(model, column, values).items():
+            z[:, k] = inputs
+        return np.asarray(model.polynomial(torch.from_numpy(z))[:, output].numpy())
+
+    def best(sign: int) -> Point:
+        low, high = column.low, column.high
+        for _ in range(1 + ZOOMS):
+            grid = np.linspace(low, high, GRID)
+            y = at(grid)
+            k = int((sign * y).argmin())
+            low, high = grid[max(0, k - 1)], grid[min(GRID - 1, k + 1)]
+        return float(grid[k]), float(y[k])
+
+    return at(x), best(1), best(-1)
+
+
+def exact(model: FittedModel, column: Column, output: int, x: Array) -> tuple[Array, Point, Point]:
+    """An output at values of a column, and where it is lowest and highest, by the polynomials of its pieces."""
+    pieces = column_pieces(model, column)
     t = scaled(model, column, x)
     ends = np.array([high for _, high, _ in pieces[:-1]])
     which = np.searchsorted(ends, t)
@@ -54,15 +92,7 @@ def curve(model: FittedModel, column: Column, output: int = 0) -> Curve:
         lowest.append(tuple(v[output].item() for v in line.minimize(low, high)))
         highest.append(tuple(v[output].item() for v in line.maximize(low, high)))
     least, most = min(lowest, key=lambda each: each[1]), max(highest, key=lambda each: each[1])
-    held = model.guard
-    return Curve(
-        column.name,
-        tuple(x.tolist()),
-        tuple(y.tolist()),
-        (unscaled(model, column, least[0]), least[1]),
-        (unscaled(model, column, most[0]), most[1]),
-        None if held is None else (held[0][output].item(), held[1][output].item()),
-    )
+    return y, (unscaled(model, column, least[0]), least[1]), (unscaled(model, column, most[0]), most[1])
 
 
 def column_pieces(model: FittedModel, column: Column) -> list[tuple[float, float, LinePolynomial]]:

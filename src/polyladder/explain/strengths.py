@@ -15,7 +15,7 @@ from polyladder.analysis.hessian import hessian
 from polyladder.analysis.jacobian import jacobian
 from polyladder.explain.baseline import training_mean
 from polyladder.fitted.model import FittedModel, HasModel, fitted_model
-from polyladder.fitted.values import ramps_of
+from polyladder.fitted.values import inputs_along, ramps_of
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
 
@@ -211,6 +211,7 @@ def central_points(model: FittedModel) -> tuple[Tensor, Tensor]:
     Each column by itself, numbers from the middle half of a normal distribution: a polynomial says little of use in
     corners where there are no rows, and independent columns have many corners. The numbers and their ramps count as if
     they had a standard deviation of 1, as rows do; categories and missing numbers come with their shares in training.
+    A column that is read through functions of its number comes evenly from its training range.
     """
     rng = np.random.default_rng(0)
     points = rng.uniform(-0.67, 0.67, size=(POINTS, model.ladders.in_features))
@@ -223,6 +224,9 @@ def central_points(model: FittedModel) -> tuple[Tensor, Tensor]:
             apart = list(column.inputs)
             points[:, apart] = np.eye(len(apart))[rng.choice(len(apart), POINTS, p=shares[apart])]
         spread[apart] = np.sqrt(shares[apart] * (1 - shares[apart]))
+        if column.role == "numeric" and column.main is None:
+            for k, inputs in inputs_along(model, column, rng.uniform(column.low, column.high, POINTS)).items():
+                points[:, k] = inputs
     ramps = ramps_of(model)
     if ramps is not None:
         points[:, -len(ramps.column) :] = ramps(points)

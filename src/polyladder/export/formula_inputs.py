@@ -11,12 +11,14 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
+from polyladder.convert.exported.ranges import feature_range
 from polyladder.convert.printed import decimal_place, shortest
+from polyladder.convert.source.operations import TextOperations
 from polyladder.export.fitted_formula import Input, mapped
 from polyladder.export.formula_terms import span
 from polyladder.fitted.model import FittedModel
-from polyladder.fitted.plan import Feature
-from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
+from polyladder.fitted.plan import Feature, named
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
 
 DIGITS = 3
 """Digits of half a column's width."""
@@ -92,10 +94,28 @@ def formula_input(model: FittedModel, at: int, allowed: float) -> tuple[Input, F
             return Input(f"[{column} is missing]", None, 0.0, 1.0), nothing
         case [IsCategory(category)]:
             return Input(f"[{column} = {'missing' if category is None else category}]", None, 0.0, 1.0), nothing
+    if named(feature.steps, column) != column:
+        return further_input(feature, column), nothing
     shape = next((s for s in feature.steps if isinstance(s, Quantile | YeoJohnson)), None)
     word = {Quantile: "quantile", YeoJohnson: "Yeo-Johnson"}.get(type(shape), "scaled")
     said = f"{column} as the model transforms it, from -1 to 1 over the training range"
     return Input(f"[{word} of {column}]", None, *span(feature), said), nothing
+
+
+def further_input(feature: Feature, column: str) -> Input:
+    """An input by the name that its steps have for it, and their arithmetic but for the scale, mapped to [-1, 1]."""
+    steps = feature.steps[:-1] if isinstance(feature.steps[-1], Affine) else feature.steps
+    said = column
+    for step in steps:
+        # The formula is that of the training range, where nothing is held, and gaps have words of their own.
+        said = said if isinstance(step, Blank | Fill | Clip) else step.written(said, TextOperations(shortest, "sin"))
+    low, high = feature_range(Feature(feature.column, steps))
+    if (low, high) != (-1.0, 1.0):
+        said = mapped(said, shortest((low + high) / 2), shortest((high - low) / 2))
+    words = missing_words(feature, column)
+    return Input(
+        f"[{named(feature.steps, column)}]", None, *span(feature), "; ".join(part for part in (said, words) if part)
+    )
 
 
 def missing_words(feature: Feature, column: str) -> str:

@@ -30,7 +30,8 @@ class Column:
         edges: of the histogram's bars; empty where the density is not known.
         counts: of rows in each bar, or in each category; empty where they are not known.
         inputs: positions of the inputs that read it.
-        main: the input that is the number itself, scaled; None of texts, and of a column that had one value alone.
+        main: the input that is the number itself, scaled; None of texts, of a column that had one value alone, and of
+            one that is read through functions of its number instead, such as a phase.
         flag: the input that says "is missing", or None.
     """
 
@@ -58,7 +59,7 @@ class Column:
         """What it is to the model; of a constant one it reads no more than whether it is missing."""
         if self.kind == "category":
             return "category" if self.inputs else "constant"
-        return "constant" if self.main is None else "numeric"
+        return "numeric" if set(self.inputs) - {self.flag} else "constant"
 
     @property
     def reading(self) -> ColumnKind:
@@ -80,7 +81,7 @@ def described(column: Column, note: Mapping[str, Any]) -> Column:
             return column
         counts = tuple(float(note["missing"] if k is None else listed.get(k, 0)) for k in column.categories)
         return replace(column, counts=counts, typical=column.categories[counts.index(max(counts))])
-    if column.main is None:
+    if column.role == "constant":
         return column
     median = note.get("median")
     return replace(

@@ -21,7 +21,7 @@ from polyladder.fitted.answers import Answer, Classes, Draws, Numbers, Probit
 from polyladder.fitted.answers.answer import guard_range
 from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.column import Column, described
-from polyladder.fitted.plan import Feature, Plan, plan_of
+from polyladder.fitted.plan import Feature, Plan, named, plan_of
 from polyladder.fitted.rows import read
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -133,8 +133,8 @@ class FittedModel:
                 found.append(f"{column.name} = {'missing' if category is None else category}")
             elif k == column.flag:
                 found.append(f"{column.name} is missing")
-            elif k == column.main:
-                found.append(column.name)
+            elif k == column.main or named(feature.steps, column.name) != column.name:
+                found.append(named(feature.steps, column.name))
             else:
                 seen[feature.column] += 1
                 found.append(f"{column.name}, ramp {seen[feature.column]}")
@@ -217,7 +217,7 @@ class FittedModel:
         lacking = [
             repr(self.columns[i].name)
             for k, i in enumerate(table.positions)
-            if gone[k] and self.columns[i].flag is None and self.columns[i].main is not None
+            if gone[k] and self.columns[i].flag is None and self.columns[i].role == "numeric"
         ]
         if lacking:
             say(

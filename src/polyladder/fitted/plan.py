@@ -76,6 +76,13 @@ class Plan:
         return found.T
 
 
+def named(steps: Sequence[Step], name: str) -> str:
+    """What the steps make of a column with this name."""
+    for step in steps:
+        name = step.named(name)
+    return name
+
+
 def plan_of(columns: Sequence[Column], features: Sequence[Feature]) -> Plan:
     """The plan of all inputs."""
     own = {k: feature for k, feature in enumerate(features) if columns[feature.column].kind == "number"}

@@ -80,7 +80,7 @@ def frame_table(columns: Sequence[Column], rows: Any, named: bool) -> Table:
 def refuse_missing(columns: Sequence[Column], table: Table) -> None:
     """Refuse missing numbers where the model has nothing to put in their place."""
     gone = np.isnan(table.numbers)
-    open_ = [k for k, i in enumerate(table.positions) if columns[i].fill is None and columns[i].main is not None]
+    open_ = [k for k, i in enumerate(table.positions) if columns[i].fill is None and columns[i].role == "numeric"]
     if gone[:, open_].any():
         row, place = (int(i) for i in np.argwhere(gone[:, open_])[0])
         raise ValueError(

@@ -74,6 +74,22 @@ def unscaled(model: FittedModel, column: Column, value: float) -> float:
     return min(max(float(x[0]), column.reach[0]), column.reach[1])
 
 
+def is_straight(model: FittedModel, column: Column) -> bool:
+    """Whether all inputs of a column of numbers are piecewise affine in one of them, its scaled number."""
+    return column.main is not None and all(s.straight for steps in bent_steps(model, column).values() for s in steps)
+
+
+def inputs_along(model: FittedModel, column: Column, x: Array) -> dict[int, Array]:
+    """The inputs of a column of numbers at values of it, but for whether it is missing. Each has shape (n,)."""
+    found = {}
+    for k in column.inputs:
+        values = x
+        for step in model.steps[k].steps:
+            values = step.apply(values)
+        found[k] = values
+    return {k: values for k, values in found.items() if k != column.flag}
+
+
 def bent_steps(model: FittedModel, column: Column) -> dict[int, tuple[Step, ...]]:
     """The column's further inputs, and the steps from its scaled number to each."""
     main = main_steps(model, column)

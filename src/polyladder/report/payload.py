@@ -18,7 +18,7 @@ from polyladder.files.versions import versions
 from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel, HasModel, fitted_model
-from polyladder.fitted.steps import Affine, Quantile, Ramp, YeoJohnson
+from polyladder.fitted.steps import Affine, Blank, Clip, Fill, Quantile, Ramp, YeoJohnson
 from polyladder.fitted.values import bent_steps, main_steps, values_of
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
@@ -232,9 +232,9 @@ def column_json(model: FittedModel, column: Column) -> Json:
             "hold": list(column.reach),
             "start": column.typical,
             "clip": column.held is not None,
-            **scale_json(model, column),
+            **(further_json(model, column) if column.main is None else scale_json(model, column)),
         }
-        ramps = ramps_json(model, column)
+        ramps = None if column.main is None else ramps_json(model, column)
         if ramps is not None:
             found["ramps"] = ramps
     if column.role == "constant" and column.flag is not None:
@@ -242,6 +242,39 @@ def column_json(model: FittedModel, column: Column) -> Json:
     if column.counts:
         found["density"] = {"edges": list(column.edges), "counts": list(column.counts)}
     return found
+
+
+class ArrayOperations:
+    """Arithmetic as nested arrays, such as ["sin", ["*", "x", 0.26]], which the page evaluates."""
+
+    def number(self, value: float) -> Json | float:
+        """A constant."""
+        return value
+
+    def minus(self, a: Any, b: Any) -> Any:
+        """A difference."""
+        return ["-", a, b]
+
+    def times(self, a: Any, b: Any) -> Any:
+        """A product."""
+        return ["*", a, b]
+
+    def sine(self, a: Any) -> Any:
+        """The sine."""
+        return ["sin", a]
+
+
+def further_json(model: FittedModel, column: Column) -> Json:
+    """A column that is read through functions of its number: these as arithmetic of the number itself."""
+    found = []
+    for k in column.inputs:
+        if k != column.flag:
+            value: Any = "x"
+            # The page fills gaps and holds numbers to ranges before.
+            for step in model.steps[k].steps:
+                value = value if isinstance(step, Blank | Fill | Clip) else step.written(value, ArrayOperations())
+            found.append([k, value])
+    return {"shape": "standard", "mean": 0.0, "scale": 1.0, "functions": found}
 
 
 def scale_json(model: FittedModel, column: Column) -> Json:

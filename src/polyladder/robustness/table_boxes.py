@@ -60,9 +60,9 @@ class TableBoxes:
     def held(self, found: Certificate) -> Certificate:
         """What predictions can be, which the model may hold to a range."""
         held = Certificate(*(self.model.held(t) for t in vars(found).values()))
-        if not isinstance(self.model.surface, Pieces):
+        if not self.model.further and not isinstance(self.model.surface, Pieces):
             return held
-        # A ramp follows its column; the region lets it move by itself, to points that no row has.
+        # A ramp or phase follows its column; the region lets it move by itself, to points that no row has.
         lowest, highest = self.reached()
         return replace(held, lowest=lowest, highest=highest)
 

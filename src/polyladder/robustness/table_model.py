@@ -14,6 +14,7 @@ from torch import Tensor
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
 from polyladder.fitted.plan import Plan, plan_of
+from polyladder.fitted.steps import Fill
 from polyladder.fitted.values import main_steps, ramps_of, scaled
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
@@ -62,7 +63,12 @@ class TableModel:
     @cached_property
     def numeric(self) -> dict[str, int]:
         """The columns of numbers that vary, and their places among all numeric columns."""
-        return {column.name: k for k, column in enumerate(self.columns) if column.main is not None}
+        return {column.name: k for k, column in enumerate(self.columns) if column.role == "numeric"}
+
+    @cached_property
+    def further(self) -> tuple[Column, ...]:
+        """Columns of numbers that are read through functions which need not rise, such as phases."""
+        return tuple(column for column in self.columns if column.role == "numeric" and column.main is None)
 
     @cached_property
     def texts(self) -> dict[str, Column]:
@@ -85,7 +91,8 @@ class TableModel:
 
     @cached_property
     def surface(self) -> Surface:
-        """The polynomial as a function of its inputs without ramps."""
+        """The polynomial as a function of its inputs without ramps, each of which is a column's own."""
+        self.refuse_further()
         ramps = ramps_of(self.model)
         return SmoothSurface(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
 
@@ -99,7 +106,8 @@ class TableModel:
     @cached_property
     def order(self) -> list[int]:
         """The places of the numeric columns that vary, in the order of the inputs that they are."""
-        return sorted(self.numeric.values(), key=lambda place: self.columns[place].main or 0)
+        mains = {column.main: place for place, column in enumerate(self.columns) if column.main is not None}
+        return [mains[k] for k in sorted(mains)]
 
     @property
     def integral(self) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
@@ -140,6 +148,14 @@ class TableModel:
         z = self.plain(table.numbers[:, [place[i] for i in self.plain.numeric]], table.categories)
         return torch.from_numpy(np.ascontiguousarray(z))
 
+    def refuse_further(self) -> None:
+        """Refuse to search a model whose inputs need not rise with their columns."""
+        for column in self.further:
+            raise ValueError(
+                f"A search must have inputs that rise with their columns; those of {column.name!r} do not. "
+                "Use certify, or fit with the column as a plain number."
+            )
+
     def landmarks(self) -> Table:
         """The training rows that the model keeps; none in files of earlier versions."""
         empty = self.table_of(np.empty((0, len(self.columns))), [])
@@ -147,6 +163,7 @@ class TableModel:
 
     def scaled(self, place: int, values: Array) -> Array:
         """Numbers of one column that varies, as the polynomial reads them. Shape (n,)."""
+        self.refuse_further()
         return scaled(self.model, self.columns[place], values)
 
     def reach(self, radius: float | Mapping[str, float]) -> Array:
@@ -172,9 +189,23 @@ class TableModel:
         """The boxes between two tables, as the polynomial sees them."""
         ends = [torch.from_numpy(self.model.table_inputs(t)) for t in (lower, upper)]
         low, high = torch.minimum(*ends), torch.maximum(*ends)
+        self.span_further(low, high, lower, upper)
         moving = high > low
         room = ROOM * (1 + torch.maximum(low.abs(), high.abs()))
         return box(torch.where(moving, low - room, low), torch.where(moving, high + room, high))
+
+    def span_further(self, low: Tensor, high: Tensor, lower: Table, upper: Table) -> None:
+        """Widen the ends (n, d) of inputs that need not rise with their columns to all that they take in between."""
+        for k in (k for column in self.further for k in column.inputs if k != column.flag):
+            feature = self.model.steps[k]
+            place = lower.positions.index(feature.column)
+            for row, ends in enumerate(zip(lower.numbers[:, place], upper.numbers[:, place], strict=True)):
+                if np.isnan(ends).any():
+                    continue  # What is missing does not move.
+                least, most = map(float, ends)
+                for step in feature.steps:
+                    least, most = (least, most) if isinstance(step, Fill) else step.span(least, most)
+                low[row, k], high[row, k] = min(float(low[row, k]), least), max(float(high[row, k]), most)
 
     def moved(self, table: Table, steps: Array, share: Array | None = None) -> tuple[Table, Table]:
         """The ends of the boxes around rows. ``share`` of the steps for each row, shape (n,)."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from copy import copy
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -29,8 +31,18 @@ be an input, in every row."""
 SHAPE_ROWS = 3000
 """Rows that the parameters of a Yeo-Johnson transform are found on, at most: a sample tells them well enough."""
 
+STILL = 1e-9
+"""A sine that moves by no more than this over all rows is a constant."""
+
 LARGEST = 1e150
 """Numbers beyond this are refused in training: their squares are no numbers any more."""
+
+
+Wave = tuple[int, float, float, float, float]
+"""sin(2 pi (x - shift) / period), scaled: (place of x among the numeric columns, period, shift, mean, scale)."""
+
+Words = tuple[tuple[str, tuple[float, ...]], ...]
+"""Steps that a number takes: the name of each, as `polyladder.fitted.steps` lists them, and its numbers."""
 
 
 class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -38,8 +50,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Numeric columns are clipped to the range seen in training, scaled to mean 0 and variance 1 (after a map to uniform
     quantiles or a Yeo-Johnson transform, if asked for); constant columns are dropped. Dates of a data frame become days
-    since 1970. Text and categorical columns become one column for each category; a category that was not seen in
-    training becomes zeros, with a warning. Columns of more than 500 categories are left out, with a warning.
+    since 1970. Columns with a period become the sine and the cosine of their phase. Text and categorical columns become
+    one column for each category; a category that was not seen in training becomes zeros, with a warning. Columns of
+    more than 500 categories are left out, with a warning.
 
     Clipping matters: outside its data a polynomial grows without bound.
 
@@ -63,6 +76,10 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         several a huge one.
     whole : bool, default=False
         Scale all numeric columns by one mean and one deviation, as suits the pixels of an image.
+    periods : mapping from names of columns to float > 0, or None, default=None
+        Numeric columns that begin anew after a period, such as ``{"hour": 24, "month": 12}``: each becomes two inputs,
+        sin and cos of 2 pi x / period, in place of the number itself, so that 23 and 0 are neighbors. They are scaled
+        like others and not clipped, since a phase has no range. Columns of an array are called x0, x1, ...
 
     Attributes
     ----------
@@ -76,6 +93,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What each column of the transformed rows is.
     ramps_ : Ramps or None
         The ramps, over the scaled numeric columns.
+    waves_ : tuple of (int, float, float, float, float)
+        The sines of columns with a period: place among the numeric columns, period, shift, mean, scale.
     mean_ : ndarray of shape (transformed columns,) or None
         The mean of the transformed training rows, by their weights: where explanations start. None where a file of an
         earlier version does not hold it.
@@ -91,7 +110,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     margin: float = 0.0
     reach: float | None = None
     whole: bool = False
+    periods: Mapping[str, float] | None = None
     ramps_: Ramps | None = None
+    waves_: tuple[Wave, ...] = ()
     dates_: tuple[int, ...] = ()
     mean_: Array | None = None
     least_: Array | None = None
@@ -107,6 +128,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         margin: float = 0.0,
         reach: float | None = None,
         whole: bool = False,
+        periods: Mapping[str, float] | None = None,
     ) -> None:
         self.kind = kind
         self.clip = clip
@@ -115,6 +137,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.margin = margin
         self.reach = reach
         self.whole = whole
+        self.periods = periods
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn ranges, scales and categories from the training table."""
@@ -141,7 +164,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Shapes (transformed, original) and (transformed,). None where a step is not affine.
         """
         check_is_fitted(self)
-        if self.kind == "piecewise" or self.ramps_ is not None:
+        if self.kind == "piecewise" or self.ramps_ is not None or self.waves_:
             return None
         if self.kind != "standard" or self.encoder_ is not None or self.flagged_.size:
             return None
@@ -171,6 +194,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
         numbers, names = table.numbers, table.names
         refuse_extremes(table)
+        periods = periods_of(self.periods or {}, table)
         self.names_in_, self.categorical_, self.dates_ = names, tuple(table.categories), table.dates
         gone = np.isnan(numbers)
         self.integral_ = all_whole(numbers)
@@ -182,7 +206,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers = self.imputer_.transform(numbers)
         self.low_, self.high_ = numbers.min(0, initial=np.inf), numbers.max(0, initial=-np.inf)
         self.least_, self.greatest_ = self.low_.copy(), self.high_.copy()
-        varying = np.flatnonzero(self.high_ > self.low_)
+        varying = np.setdiff1d(np.flatnonzero(self.high_ > self.low_), list(periods))
         self.kept_ = np.array(table.positions, dtype=np.intp)[varying]
         self.varying_ = varying
         shaped = numbers[:, varying]
@@ -202,6 +226,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.scaler_.fit(shaped, sample_weight=weight)
             self._widen_scales(shaped)
             shaped = self.scaler_.transform(shaped)
+        self._learn_waves(numbers, periods, weight)
         self._learn_ramps(shaped, weight)
         self.encoder_ = None
         self.encoded_ = encoded_columns(table)
@@ -214,6 +239,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.encoder_ is not None:
             for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
                 out += [f"{names[i]} = {'missing' if v is None else v}" for v in values]
+        for place, period, shift, _, _ in self.waves_:
+            out.append(f"{'cos' if shift else 'sin'} of {names[table.positions[place]]} / {period:.12g}")
         out += self._ramp_names()
         if not out:
             raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
@@ -242,10 +269,34 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
                 place = {value: k for k, value in enumerate(values)}
                 parts.append(np.bincount([place[value] for value in table.categories[i]], share, len(values)))
+        # Scaled by their own means, so that those are 0.
+        parts.append(np.zeros(len(self.waves_)))
         if self.ramps_ is not None:
-            # Scaled by their own means, so that those are 0.
             parts.append(np.zeros(len(self.ramps_.column)))
         return np.concatenate(parts)
+
+    def _learn_waves(self, numbers: Array, periods: Mapping[int, float], weight: Array | None) -> None:
+        """Sine and cosine of columns with periods, from filled numbers (n, numeric columns), and their scales."""
+        found: list[Wave] = []
+        for place, period in periods.items():
+            for shift in (0.0, -period / 4):
+                values = wave(numbers[:, place], period, shift)
+                mean = float(np.average(values, weights=weight))
+                scale = float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
+                if self.reach is not None:
+                    scale = max(scale, float(np.abs(values - mean).max()) / self.reach)
+                if np.ptp(values) > STILL:
+                    found.append((place, period, shift, mean, scale))
+        self.waves_ = tuple(found)
+
+    def further_steps(self) -> list[tuple[int, Words]]:
+        """Inputs beside numbers, indicators and ramps: the position of each one's column, and the steps to it."""
+        numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
+        found: list[tuple[int, Words]] = []
+        for place, period, shift, mean, scale in self.waves_:
+            fill = () if self.imputer_ is None else (("Fill", (float(self.imputer_.statistics_[place]),)),)
+            found.append((numeric[place], (*fill, ("Cyclic", (period, shift)), ("Affine", (mean, scale)))))
+        return found
 
     def _learn_ramps(self, scaled: Array, weight: Array | None) -> None:
         """Ramps over scaled columns (n, varying), if any are asked for."""
@@ -292,6 +343,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             text = np.stack([table.categories[i] for i in self.encoded_], 1)
             self._warn_of_unseen(text)
             parts.append(self.encoder_.transform(text))
+        for place, period, shift, mean, scale in self.waves_:
+            parts.append((wave(numbers[:, [place]], period, shift) - mean) / scale)
         return np.concatenate(parts, 1)
 
     def with_ramps(self, plain: Array) -> Array:
@@ -328,6 +381,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.encoder_ is not None:
             for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
                 found += [i] * len(values)
+        found += [position for position, _ in self.further_steps()]
         if self.ramps_ is not None:
             found += [self.kept_[j] for j in self.ramps_.column]
         return np.array(found, dtype=np.intp)
@@ -342,8 +396,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _warn_of_missing(self, gone: Array) -> None:
         """Say where numbers (n, numeric columns) are missing that were always there in training."""
-        known = np.isin(np.arange(gone.shape[1]), self.flagged_)
-        lacking = np.flatnonzero(gone.any(0) & ~known & np.isin(np.arange(gone.shape[1]), self.varying_))
+        read = np.union1d(self.varying_, [wave[0] for wave in self.waves_])
+        lacking = np.intersect1d(np.setdiff1d(np.flatnonzero(gone.any(0)), self.flagged_), read).astype(np.intp)
         if self.imputer_ is not None and lacking.size:
             numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
             names = [repr(self.names_in_[numeric[k]]) for k in lacking[:5]]
@@ -366,6 +420,31 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     UserWarning,
                     stacklevel=5,
                 )
+
+
+def wave(x: Array, period: float, shift: float) -> Array:
+    """What the step `Cyclic` is: sin(2 pi (x - shift) / period), the cosine of x where the shift is -period / 4."""
+    return np.asarray(np.sin((x - shift) * (2 * np.pi / period)))
+
+
+def periods_of(periods: Mapping[str, float], table: Table) -> dict[int, float]:
+    """The periods by places among the numeric columns, in their order; refused where a column has no such place."""
+    found: dict[int, float] = {}
+    for name, period in periods.items():
+        if name not in table.names:
+            known = ", ".join(map(repr, table.names[:6]))
+            raise ValueError(f"periods must name columns of the table, such as {known}; got {name!r}.")
+        if table.names.index(name) in table.categories:
+            raise ValueError(f"periods must name columns of numbers; column {name!r} holds texts. Make it numbers.")
+        if not is_period(period):
+            raise ValueError(f"The period of column {name!r} must be a finite number above 0; got {period!r}.")
+        found[table.positions.index(table.names.index(name))] = float(period)
+    return dict(sorted(found.items()))
+
+
+def is_period(value: object) -> bool:
+    """Whether a value is a finite number above 0."""
+    return not isinstance(value, bool) and isinstance(value, Real) and 0 < float(value) < np.inf
 
 
 def encoded_columns(table: Table) -> tuple[int, ...]:

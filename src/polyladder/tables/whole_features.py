@@ -141,16 +141,18 @@ def joined(a: Rows, b: Rows) -> Rows:
     return Rows(table, np.concatenate([a.y, b.y]), np.concatenate([a.keys, b.keys]))
 
 
-def features_of(summary: Summary, kind: Any, clip: bool, missing: Any) -> Features:
-    """`Features` as if fitted to all rows, up to quantiles; "quantile" and "yeo-johnson" are those of the sample."""
+def features_of(summary: Summary, features: Features) -> Features:
+    """Features, fitted as if to all rows up to quantiles; "quantile", "yeo-johnson" and periods go by the sample."""
     table = summary.sample.table
-    if missing == "error" and (summary.present < summary.rows).any():
+    if features.whole or features.reach is not None:
+        raise ValueError("Features of rows in parts must have whole=False and reach=None. Leave them out.")
+    if features.missing == "error" and (summary.present < summary.rows).any():
         name = table.names[table.positions[int(np.argmax(summary.present < summary.rows))]]
         raise ValueError(
             f"Input X contains NaN in column {name!r}. Leave missing='impute' to have missing numbers filled in."
         )
     everything = joined(summary.sample, summary.witnesses).table
-    features = Features(kind, clip, missing).fit_table(everything)
+    features.fit_table(everything)
     features.integral_ = summary.integral
     if features.shaper_ is None and features.varying_.size:
         scale_by(features, summary, everything)
@@ -169,7 +171,7 @@ def scale_by(features: Features, summary: Summary, everything: Table) -> None:
     features.scaler_.scale_ = np.sqrt(features.scaler_.var_)
     if features.ramps_ is not None:
         numbers = everything.numbers if features.imputer_ is None else features.imputer_.transform(everything.numbers)
-        features.ramps_ = learn_ramps(features.scaler_.transform(numbers[:, varying]), RAMPS)
+        features.ramps_ = learn_ramps(features.scaler_.transform(numbers[:, varying]), features.ramps or RAMPS)
 
 
 def mean_of(features: Features, summary: Summary) -> Array:

@@ -10,7 +10,7 @@ from tests.ladders import random_ladder
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gaps and categories", "quantile", "two classes"])
+@pytest.mark.parametrize("name", ["gaps and categories", "quantile", "cyclic", "two classes"])
 def test_recipes_travel_as_text_and_hold_no_weights(name):
     model, frame, answers = case(name)
     made = encrypt(model)

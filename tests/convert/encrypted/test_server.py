@@ -13,7 +13,7 @@ NUMBERS = ("numbers", "gaps and categories", "two outputs")
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["numbers", "gaps and categories", "two outputs", "three classes", "machine", "kernel"]
+    "name", ["numbers", "cyclic", "gaps and categories", "two outputs", "three classes", "machine", "kernel"]
 )
 def test_decrypted_answers_are_the_estimators(name):
     model, frame, answers = case(name)

@@ -63,7 +63,16 @@ def flat_cells(text):
 
 @pytest.mark.parametrize(
     "name",
-    ["numbers", "yeo-johnson", "gaps and categories", "two outputs", "two classes", "one versus rest", "piecewise"],
+    [
+        "numbers",
+        "yeo-johnson",
+        "cyclic",
+        "gaps and categories",
+        "two outputs",
+        "two classes",
+        "one versus rest",
+        "piecewise",
+    ],
 )
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)

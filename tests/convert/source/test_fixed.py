@@ -77,5 +77,7 @@ def test_what_is_not_integer_is_refused():
         fixed_source(fitted_model(case("two classes")[0]))
     with pytest.raises(ValueError, match="YeoJohnson is not of that kind"):
         fixed_source(fitted_model(case("yeo-johnson")[0]))
+    with pytest.raises(ValueError, match="Cyclic is not of that kind"):
+        fixed_source(fitted_model(case("cyclic")[0]))
     with pytest.raises(ValueError, match="bits must be 16 or 32"):
         fixed_source(fitted_model(case("numbers")[0]), bits=8)

@@ -16,7 +16,7 @@ from polyladder.estimators.selection.kernel_blocks import (
     smooth_block,
 )
 from polyladder.estimators.selection.problem import Problem
-from polyladder.tables.features import RAMPS
+from polyladder.tables.features import RAMPS, Features
 from polyladder.tables.table import Table
 from tests.estimators.selection.problems import problem_of
 
@@ -25,7 +25,7 @@ LADDERS = LadderSettings(4, 10.0, 1, 2, 1e-3, "auto", lambda count: list(range(c
 
 
 def options(clip: bool = True) -> Options:
-    return Options(("standard",), True, clip, "error", EFFORTS["low"], LADDERS, 0)
+    return Options(("standard",), True, Features(clip=clip, missing="error"), EFFORTS["low"], LADDERS, 0)
 
 
 def numbers(X: np.ndarray) -> Table:

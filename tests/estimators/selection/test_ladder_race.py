@@ -18,6 +18,7 @@ from polyladder.estimators.selection.ladder_race import (
 )
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
+from polyladder.tables.features import Features
 from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(7)
@@ -26,7 +27,7 @@ SETTINGS = LadderSettings(4, 10.0, 1, 8, 1e-3, "auto", lambda count: list(range(
 
 def options(ladders: LadderSettings = SETTINGS, cost: float = 1e12) -> Options:
     effort = replace(EFFORTS["default"], ladder_cost=cost)
-    return Options(("standard",), False, True, "error", effort, ladders, 0)
+    return Options(("standard",), False, Features(missing="error"), effort, ladders, 0)
 
 
 def product(n: int) -> tuple[Problem, Reader]:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from polyladder.estimators.selection.many_rows import (
     training_features,
 )
 from polyladder.estimators.training_size import Wanted
+from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import Array
 
@@ -30,9 +32,9 @@ def checkers(seed: int = 0) -> tuple[Array, Array]:
     return X, np.where(rng.uniform(size=ROWS) < 0.1, 1 - y, y)
 
 
-def options(features: str = "auto") -> TrainingOptions:
+def options(ramped: bool = True) -> TrainingOptions:
     ladders = TrainingSettings(Wanted(), 0.1, True, 5e-3, None, lambda count: list(range(count)))
-    return TrainingOptions("LPNNClassifier", features, True, "error", EFFORTS["default"], ladders, 0, False)
+    return TrainingOptions("LPNNClassifier", Features(missing="error"), ramped, EFFORTS["default"], ladders, 0, False)
 
 
 def table(numbers: Array) -> Table:
@@ -113,8 +115,12 @@ def test_columns_get_ramps_where_these_are_affordable(columns: int) -> None:
     rng = np.random.default_rng(0)
     narrow = training_features(table(rng.normal(size=(500, columns))), np.ones(500), options())
     assert narrow.ramps_ is not None
+    phased = replace(options(), features=Features(missing="error", periods={"x0": 3}))
+    turned = training_features(table(rng.normal(size=(500, columns))), np.ones(500), phased)
+    assert len(turned.waves_) == 2
+    assert 0 not in turned.kept_[turned.ramps_.column]
     assert training_features(table(rng.normal(size=(500, 120))), np.ones(500), options()).ramps_ is None
-    assert training_features(table(rng.normal(size=(500, columns))), np.ones(500), options("standard")).ramps_ is None
+    assert training_features(table(rng.normal(size=(500, columns))), np.ones(500), options(ramped=False)).ramps_ is None
 
 
 def test_rare_ones_stay_within_reach_and_pixels_are_scaled_as_a_whole() -> None:

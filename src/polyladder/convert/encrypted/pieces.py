@@ -14,12 +14,8 @@ from polyladder.convert.exported.ranges import Array
 from polyladder.fitted.answers import Classes, Numbers
 from polyladder.fitted.column import Column
 from polyladder.fitted.plan import Feature
-from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson
+from polyladder.fitted.steps import STEPS, IsCategory, IsMissing, Quantile
 from polyladder.tables.columns import column_kind
-
-STEPS: dict[str, Any] = {
-    kind.__name__: kind for kind in (Blank, Fill, Clip, Affine, Ramp, YeoJohnson, Quantile, IsMissing, IsCategory)
-}
 
 
 def columns_json(columns: Sequence[Column]) -> list[dict[str, Any]]:

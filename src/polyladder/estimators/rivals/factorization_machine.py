@@ -20,6 +20,7 @@ from polyladder.estimators.targets import NumberTarget
 from polyladder.models.factorization_machine import FactorizationMachine
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.tables.features import Features
 from polyladder.training.rivals.fit import JOINT_LIMIT
 
 LADDER_NUMBERS = 2**28
@@ -145,7 +146,7 @@ class FactorizationMachineRegressor(NumberPrediction, MachineEstimator):
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         guard: bool = True,
@@ -213,7 +214,7 @@ class FactorizationMachineClassifier(OneVersusRest, MachineEstimator):
         alpha: float | Literal["auto"] = "auto",
         multiclass: Literal["softmax", "ovr"] = "softmax",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         max_iter: int | Literal["auto"] = "auto",

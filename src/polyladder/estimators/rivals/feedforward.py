@@ -19,6 +19,7 @@ from polyladder.models.batched import stack
 from polyladder.models.feedforward import Feedforward
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.tables.features import Features
 
 
 class NetworkEstimator(EnsembleEstimator):
@@ -116,7 +117,7 @@ class FeedforwardRegressor(NumberPrediction, NetworkEstimator):
         n_estimators: int | Literal["auto"] = "auto",
         dropout: float = 0.1,
         batch_norm: bool = True,
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         guard: bool = True,
@@ -175,7 +176,7 @@ class FeedforwardClassifier(ClassPrediction, NetworkEstimator):
         n_estimators: int | Literal["auto"] = "auto",
         dropout: float = 0.1,
         batch_norm: bool = True,
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         max_iter: int | Literal["auto"] = "auto",

@@ -18,6 +18,7 @@ from polyladder.estimators.table_estimator import Laddered, NumberPrediction
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import block_diagonal
+from polyladder.tables.features import Features
 from polyladder.training.rivals.fit import JOINT_LIMIT
 
 DIRECTION_FACTORS = 32
@@ -127,7 +128,7 @@ class PolynomialKernelRegressor(NumberPrediction, KernelEstimator):
         solver: Literal["auto", "alternating", "adam"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         guard: bool = True,
@@ -196,7 +197,7 @@ class PolynomialKernelClassifier(OneVersusRest, KernelEstimator):
         alpha: float | Literal["auto"] = "auto",
         multiclass: Literal["softmax", "ovr"] = "softmax",
         n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] = "standard",
+        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
         clip: bool = True,
         missing: Literal["error", "impute"] = "impute",
         max_iter: int | Literal["auto"] = "auto",

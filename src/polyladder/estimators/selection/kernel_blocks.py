@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.effort import Effort
@@ -33,7 +33,7 @@ class Options:
     Attributes:
         kinds: of features to try.
         piecewise: whether ramps are tried.
-        clip, missing: of the features.
+        features: unfitted; their kinds, ramps and margins are tried.
         effort: how much work it may be.
         ladders: how ladders are solved.
         seed: of everything random.
@@ -41,8 +41,7 @@ class Options:
 
     kinds: tuple[str, ...]
     piecewise: bool
-    clip: bool
-    missing: Any
+    features: Features
     effort: Effort
     ladders: LadderSettings
     seed: int
@@ -65,9 +64,8 @@ def margin_for(rows: int) -> float:
 
 def fitted_features(table: Table, problem: Problem, kind: str, options: Options, margin: float) -> Features:
     """Features of one kind, clipped at a share of each column's range beyond its ends, if at all."""
-    features = Features(kind, options.clip, options.missing, margin=margin if options.clip else 0.0)  # type: ignore[arg-type]
-    features.fit_table(table, problem.weight)
-    return features
+    margin = margin if options.features.clip else 0.0
+    return clone(options.features).set_params(kind=kind, ramps=0, margin=margin).fit_table(table, problem.weight)
 
 
 def ramp_block(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from polyladder.estimators.batch.families import Ladders
 from polyladder.estimators.batch.fitting import fit_jobs
@@ -117,8 +117,8 @@ class TrainingOptions:
 
     Attributes:
         name: of the estimator, for messages.
-        features: "auto" or a kind.
-        clip, missing: of the features.
+        features: unfitted.
+        ramped: whether they may have ramps, or one scale for all columns, as suits the rows.
         effort: how much work it may be.
         ladders: how they are trained.
         seed: of everything else that is random.
@@ -126,9 +126,8 @@ class TrainingOptions:
     """
 
     name: str
-    features: str
-    clip: bool
-    missing: Any
+    features: Features
+    ramped: bool
     effort: Effort
     ladders: TrainingSettings
     seed: int
@@ -232,18 +231,19 @@ def held_out(codes: Array, most: int, rng: np.random.Generator) -> tuple[NDArray
 
 def training_features(table: Table, weight: Array, options: TrainingOptions) -> Features:
     """Scaled columns, with as many ramps as can be afforded unless a scaling is asked for."""
-    kind: Any = "standard" if options.features == "auto" else options.features
-    margin = MARGIN if options.clip else 0.0
-    plain = Features(kind, options.clip, options.missing, margin=margin, reach=REACH).fit_table(table, weight)
-    if options.features != "auto":
+    unfitted = clone(options.features).set_params(margin=MARGIN if options.features.clip else 0.0, reach=REACH)
+    if options.ramped:
+        unfitted.set_params(kind="standard" if unfitted.kind == "piecewise" else unfitted.kind, ramps=0)
+    plain = clone(unfitted).fit_table(table, weight)
+    if not options.ramped:
         return plain
     if of_one_range(table):
-        return Features(kind, options.clip, options.missing, 0, margin, REACH, whole=True).fit_table(table, weight)
+        return unfitted.set_params(whole=True).fit_table(table, weight)
     several = [j for j in plain.varying_ if len(np.unique(table.numbers[:CHUNK, j])) > 2]
     ramps = min((RAMPED_INPUTS - len(plain.feature_names_out_)) // max(1, len(several)), MOST_RAMPS)
     if ramps < LEAST_RAMPS or not several:
         return plain
-    return Features(kind, options.clip, options.missing, ramps, margin, REACH).fit_table(table, weight)
+    return unfitted.set_params(ramps=ramps).fit_table(table, weight)
 
 
 def of_one_range(table: Table) -> bool:

@@ -135,7 +135,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
     compared, trials, weights = judged(problem, trials, alike, options.effort, rng)
     if any(w > 0 and t.features == "piecewise" for t, w in zip(trials, weights, strict=True)):
         features = blocks[-1][0]
-    elif options.clip and all(t.order <= 1 for t, w in zip(trials, weights, strict=True) if w > 0):
+    elif options.features.clip and all(t.order <= 1 for t, w in zip(trials, weights, strict=True) if w > 0):
         # A line cannot explode.
         features = fitted_features(table, problem, features.kind, options, 1.0)
     for i in np.flatnonzero(weights):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyladder.fitted.steps.operations import Operations, T
 from polyladder.fitted.steps.step import Array, Step
 
 
@@ -40,3 +41,7 @@ class Affine(Step):
     def slope(self, x: Array) -> Array:
         """One over the scale."""
         return np.ones_like(x) / self.scale
+
+    def written(self, x: T, language: Operations[T]) -> T:
+        """The difference times one over the scale."""
+        return language.times(language.minus(x, language.number(self.shift)), language.number(1.0 / self.scale))

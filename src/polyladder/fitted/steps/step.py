@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,6 +19,9 @@ class Step:
 
     ``apply`` takes arrays of any shape. The numbers of a step may themselves be arrays that go with those (`together`).
     """
+
+    straight: ClassVar[bool] = True
+    """Whether it is affine between its breaks."""
 
     def apply(self, x: Array) -> Array:
         """The values at x; what is missing is NaN."""
@@ -41,6 +44,10 @@ class Step:
     def breaks(self, low: float, high: float) -> list[float]:
         """Where in (low, high) it is not smooth."""
         return []
+
+    def named(self, name: str) -> str:
+        """What the value is called that the step makes of one with this name."""
+        return name
 
     def written(self, x: T, language: Operations[T]) -> T:
         """The step as an expression of x, for languages that have no words of their own for it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from polyladder.tables.yeo_johnson import SMALL, yeo_johnson
 @dataclass(frozen=True)
 class YeoJohnson(Step):
     """((1 + x)^power - 1) / power for x >= 0; for x < 0 the same of -x with 2 - power, negated."""
+
+    straight: ClassVar[bool] = False
 
     power: float
 

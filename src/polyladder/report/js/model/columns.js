@@ -1,4 +1,5 @@
 /* From the columns of a table to the transformed features z that ladders read, and back. */
+import { functionAt } from "./functions.js";
 import { decode } from "./ladder.js";
 import { toQuantile, yeoJohnson, yeoJohnsonInverse, yeoJohnsonSlope } from "./shapes.js";
 
@@ -25,8 +26,13 @@ function rampPieces(col) {
   return ends.slice(1).map((t1, i) => ({ x0: values[i], x1: values[i + 1], t0: ends[i], t1 }));
 }
 
-/** Write a column's transformed value t, with its ramps, into the row z. */
+/**
+ * Write a column's transformed value t, with its ramps, into the row z. Of a column that is read through functions of
+ * its number, t is that number, and only they are written.
+ */
 export function place(col, z, t) {
+  for (const [k, written] of col.functions ?? []) z[k] = functionAt(written, t)[0];
+  if (col.functions) return;
   z[col.at] = t;
   col.ramps?.at.forEach((k, i) => {
     const { low, high, mean, scale } = col.ramps;
@@ -36,6 +42,7 @@ export function place(col, z, t) {
 
 /** The derivatives {input: slope} of a column's inputs by its transformed value t; at a knot those to its right. */
 export function inputsAlong(col, t) {
+  if (col.functions) return new Map(col.functions.map(([k, written]) => [k, functionAt(written, t)[1]]));
   const found = new Map([[col.at, 1]]);
   col.ramps?.at.forEach((k, i) => {
     const { low, high, scale } = col.ramps;

@@ -4,7 +4,8 @@ import { evaluate, gradient } from "./ladder.js";
 /** The features of z that a column becomes: none for a constant, but for whether it is missing. */
 function inputsOf(col) {
   if (col.kind === "category") return col.categories.map((_, k) => col.at + k);
-  return [col.at, col.flag, ...(col.ramps?.at ?? [])].filter((j) => j !== null && j !== undefined);
+  const others = [...(col.ramps?.at ?? []), ...(col.functions ?? []).map(([k]) => k)];
+  return [col.at, col.flag, ...others].filter((j) => j !== null && j !== undefined);
 }
 
 function middle(values, outputs, output) {

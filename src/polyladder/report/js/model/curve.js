@@ -5,7 +5,7 @@
 import { probabilities } from "./classes.js";
 import { backward, forward, inputsAlong, place, reachedRange } from "./columns.js";
 import { hold } from "./draws.js";
-import { line } from "./ladder.js";
+import { evaluate, line } from "./ladder.js";
 import { combine, shown } from "./prediction.js";
 import { derivative, horner, roots } from "./roots.js";
 import { falsePosition, golden } from "./search.js";
@@ -31,9 +31,18 @@ function lineAlong(model, z, col, middle) {
  * The shown quantity (an output, or the probability of class `output`) as a function of a column's transformed value:
  * on each part of its range, from knot to knot, every ladder is one polynomial. While the quantity is a monotone
  * function of one polynomial, those are `a`, part by part, and extremes and crossings are exact: roots of derivatives
- * and of themselves. Any other has `a` null and is searched from what was drawn of it.
+ * and of themselves. Any other has `a` null and is searched from what was drawn of it; so has that along a column which
+ * is read through functions of its number.
  */
 export function curve(model, rule, z, col, output) {
+  if (col.functions) {
+    const raw = (t) => {
+      const moved = Float64Array.from(z);
+      place(col, moved, t);
+      return evaluate(model, moved);
+    };
+    return { a: null, at: raw, value: (t) => shown(rule, combine(model, rule, raw(t), false), output) };
+  }
   const n = model.order + 1;
   const parts = col.ramps ? col.pieces : [{ t0: 0, t1: 0 }];
   const lines = parts.map(({ t0, t1 }) => lineAlong(model, z, col, (t0 + t1) / 2));

@@ -114,11 +114,12 @@ function box({ columns, values, movable, z }, share) {
 
 /**
  * The largest share of the ranges, up to `most`, within which no change of the movable columns reaches the wanted value;
- * null where what is shown is no function of one polynomial, so that nothing is proven.
+ * null where what is shown is no function of one polynomial, or a column no rising function of its number, so that
+ * nothing is proven.
  */
 export function provenShare(asked, most) {
-  const { model, rule, z, output, wanted, way } = asked;
-  if (!isExact(model, rule)) return null;
+  const { model, rule, columns, z, output, wanted, movable, way } = asked;
+  if (!isExact(model, rule) || movable.some((i) => columns[i].functions)) return null;
   const level = levelOf(rule, output, wanted);
   if (level === null) return most;
   const classes = rule.task === "classification";

@@ -26,7 +26,11 @@ export function renderNotes() {
   if (charted !== model) {
     notes.push(`Charts take ${charted.draws} of the ${model.draws} draws, the number above all of them.`);
   }
-  const shape = columns.find((c) => c.kind === "numeric")?.shape;
+  const shape = columns.find((c) => c.kind === "numeric" && !c.functions)?.shape;
   if (shape in SHAPES) notes.push(SHAPES[shape]);
+  const bent = columns.filter((c) => c.functions).map((c) => c.name);
+  if (bent.length && isExact(model, rule)) {
+    notes.push(`Along ${bent.join(", ")} a curve is no polynomial, and its extremes are searched on a fine grid.`);
+  }
   byId("curves-note").textContent = notes.join(" ");
 }
