@@ -13,8 +13,8 @@ from polyladder.automatic import training_table as training
 from polyladder.automatic.fit_table import fit_training_table, got_worse, read_training_table
 from polyladder.automatic.options import FitOptions
 from polyladder.estimators import ladder, table_estimator
+from polyladder.fitted.model import FittedModel
 from polyladder.report.page import write_report
-from polyladder.tables.features import Features
 from polyladder.tables.table_file import frame_file
 from tests.cli.tables import shop, small_models, small_table, write, write_quoted
 
@@ -202,7 +202,7 @@ def test_card_and_page_read_and_transform_all_rows_once(tmp_path: Path, monkeypa
     # Strengths and the typical row look at some rows only.
     monkeypatch.setattr("polyladder.explain.strengths.POINTS", 20)
     monkeypatch.setattr("polyladder.explain.typical.ROWS", 20)
-    watched(Features, "plain_table", lambda values, found: len(values[1]))
+    watched(FittedModel, "table_inputs", lambda values, found: len(values[1]))
     watched(table_estimator, "read_rows", lambda values, found: len(found))
     watched(training, "read_table", lambda values, found: len(found))
     table = read_training_table(frame(), "y")
@@ -212,7 +212,7 @@ def test_card_and_page_read_and_transform_all_rows_once(tmp_path: Path, monkeypa
     write_report(model, tmp_path / "page.html", table.read, table.target)
     assert ("fitting ladder to all 40 rows, as it was found", "read_rows") in seen
     card_and_page = [name for when, name in seen if when in ("describing the model", "page")]
-    assert sorted(card_and_page) == ["plain_table"]
+    assert sorted(card_and_page) == ["table_inputs"]
     assert [name for _, name in seen].count("read_table") == 1
 
 

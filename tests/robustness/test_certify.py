@@ -75,7 +75,7 @@ def test_no_rows_are_no_error() -> None:
 
 
 def test_what_is_no_ladder_is_refused() -> None:
-    with pytest.raises(TypeError, match="fitted estimator with one polynomial; got int"):
+    with pytest.raises(TypeError, match="with one behind it; got int"):
         certify(3, rows(1, 3), 0.1)  # type: ignore[arg-type]
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from polyladder import BayesianLPNNRegressor, LPNNRegressor, certify
-from polyladder.robustness.attack_table import attack_table
-from polyladder.robustness.optimize_table import optimize_table
+from polyladder.robustness.attack import attack
+from polyladder.robustness.optimize import minimize
 from polyladder.robustness.table_model import check_step, read_estimator
 from polyladder.tables.features import Features
 from tests.robustness.tables import classifier, mixed_table, regressor
@@ -17,16 +17,16 @@ from tests.robustness.tables import classifier, mixed_table, regressor
 def test_a_box_in_own_units_and_back(features: str) -> None:
     model = read_estimator(regressor(features))
     X, _ = mixed_table()
-    table = model.estimator.read_table(X[:10])
+    table = model.read(X[:10])
     lower, upper = model.moved(table, model.reach({"a": 0.3, "c": 0.1}))
     region = model.region(lower, upper)
-    inputs = model.estimator.inputs(X[:10])
+    inputs = model.model.inputs(X[:10])
     assert ((region.lower <= inputs) & (inputs <= region.upper)).all()
     assert (region.upper > region.lower).any(0).sum() == 2
     back = model.original(inputs.numpy(), lower, upper)
-    inside = np.clip(table.numbers, model.features.low_, model.features.high_)
+    inside = np.clip(table.numbers, *np.array([column.reach for column in model.columns]).T)
     assert np.allclose(back, inside, atol=1e-6)
-    predicted = torch.from_numpy(model.estimator.predict(X[:10]))
+    predicted = torch.from_numpy(model.model.predict(X[:10]))
     torch.testing.assert_close(model.outputs(table)[:, 0], predicted, rtol=1e-12, atol=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_outputs_have_a_meaning() -> None:
 def test_rows_as_records() -> None:
     model = read_estimator(regressor())
     X, _ = mixed_table()
-    assert model.records(model.estimator.read_table(X[:3])) == X[:3].to_dicts()
+    assert model.records(model.read(X[:3])) == X[:3].to_dicts()
 
 
 def test_classes_by_label() -> None:
@@ -83,8 +83,8 @@ def test_classes_by_label() -> None:
 def test_what_has_no_single_polynomial_is_refused() -> None:
     X, y = mixed_table(40)
     bayesian = BayesianLPNNRegressor(order=2, width=2, chains=1, draws=4, warmup=2).fit(X[:, :1].to_numpy(), y)
-    for wrong in (bayesian, regressor, 3):
-        with pytest.raises(TypeError, match="fitted estimator with one polynomial"):
+    for wrong, said in ((bayesian, "with one polynomial; got a Bayesian"), (regressor, "got _lru"), (3, "got int")):
+        with pytest.raises(TypeError, match=said):
             read_estimator(wrong)
 
 
@@ -121,6 +121,6 @@ def test_boxes_of_phases_hold_all_rows_and_searches_refuse_them() -> None:
     words = "A search must have inputs that rise with their columns; those of 'hour' do not."
     for integer in ([], ["hour"]):
         with pytest.raises(ValueError, match=words):
-            attack_table(estimator, rows[1:5], y[1:5], radius, integer=integer)
+            attack(estimator, rows[1:5], y[1:5], radius, integer=integer)
     with pytest.raises(ValueError, match=words):
-        optimize_table(estimator)
+        minimize(estimator)

@@ -18,7 +18,7 @@ def search(bounds: dict | None = None, fixed: dict | None = None) -> TableSearch
 def test_rows_become_inputs_and_inputs_the_same_rows() -> None:
     X, _ = steep_table()
     place = search()
-    table = place.model.estimator.read_table(X)
+    table = place.model.read(X)
     x = place.model.inputs(table)
     assert ((x >= place.region.lower) & (x <= place.region.upper)).all()
     lower, upper, exists = place.space.snapped(place.region.lower, place.region.upper)
@@ -33,7 +33,7 @@ def test_rows_become_inputs_and_inputs_the_same_rows() -> None:
 def test_starts_are_the_rows_kept_and_random_ones_all_between_the_bounds() -> None:
     for place in (search(), search({"radius": (200.0, 300.5), "age": (10.0, 20.0)}, {"kind": "b", "rooms": 7})):
         rows = place.starts(128)
-        kept = len(place.model.estimator.landmarks_)
+        kept = len(place.model.landmarks())
         assert len(rows.numbers) >= max(128, kept + 64)
         given = np.isnan(rows.numbers) | ((rows.numbers >= place.low) & (rows.numbers <= place.high))
         assert given.all()
@@ -48,7 +48,7 @@ def test_starts_are_the_rows_kept_and_random_ones_all_between_the_bounds() -> No
 def test_what_is_missing_stays_so_while_a_row_climbs() -> None:
     place = search()
     gap = place.space.gaps[0]
-    table = place.model.estimator.read_table(steep_table()[0])
+    table = place.model.read(steep_table()[0])
     x = place.model.inputs(table)
     missing = np.isnan(table.numbers[:, 2])
     assert missing.any()

@@ -645,7 +645,8 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
 
     def _each(self, X: Any) -> Tensor:
         """The probabilities of every draw. Shape (draws, n, classes)."""
-        return self._answer().each(self.model_.said(self.read_table(X)))
+        outputs = self.model_.said(self.read_table(X))  # which asks first whether there is a posterior
+        return self._answer().each(outputs)
 
     @rows_on_one_thread
     def predict_proba(self, X: Any) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from typing import Any, Literal, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -37,7 +38,7 @@ from polyladder.estimators.training_size import Wanted
 from polyladder.estimators.work import SWEEPS, work_for
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.single import UNIT, single_mean
+from polyladder.polynomial.single import UNIT, SingleMean, single_mean
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.polynomial.units import mean_of
 from polyladder.polynomial.widen import widen
@@ -62,6 +63,9 @@ LADDER_MULTIPLE = 5.5
 
 SELECTION_SWEEPS = 6
 """Sweeps of the ladders that ``order="auto"`` tries."""
+
+SINGLE: WeakKeyDictionary[LadderEstimator, tuple[LadderPolynomial, SingleMean]] = WeakKeyDictionary()
+"""The members of estimators in use, and their mean in single precision: making it takes longer than a prediction."""
 
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
@@ -426,7 +430,11 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         z = self.inputs(X)
         if is_sparse(z):
             raise ValueError("X must be dense for single precision; got a sparse matrix. Use predict.")
-        mean = single_mean(self.members_, "selection_" in vars(self) or not self.members_.W)
+        known = SINGLE.get(self)
+        if known is None or known[0] is not self.members_:
+            by_units = "selection_" in vars(self) or not self.members_.W
+            known = SINGLE[self] = self.members_, single_mean(self.members_, by_units)
+        mean = known[1]
         values = self._single_answers(self.target_.in_own_units(finite(mean(z)).double()))
         if not return_error:
             return values

@@ -5,7 +5,7 @@ import pytest
 
 from polyladder.convert.source.operations import TextOperations
 from polyladder.fitted.steps import Cyclic
-from tests.fitted.steps.test_steps import TURNING, X
+from tests.fitted.steps.test_step import TURNING, X
 
 
 @pytest.mark.parametrize("name", TURNING)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from polyladder.fitted.steps import Affine
+from polyladder.fitted.steps import Clip
 from polyladder.fitted.steps.operations import Operations
 from tests.convert.source.test_operations import Wave
 
@@ -34,5 +34,5 @@ def test_a_step_is_written_as_it_is_applied() -> None:
 
 
 def test_steps_that_every_language_knows_need_not_be_written() -> None:
-    with pytest.raises(ValueError, match="Affine cannot be written in this language"):
-        Affine(0.0, 1.0).written(1.0, Arithmetic())
+    with pytest.raises(ValueError, match="Clip cannot be written in this language"):
+        Clip(0.0, 1.0).written(1.0, Arithmetic())
