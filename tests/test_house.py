@@ -163,11 +163,11 @@ def test_the_laboratory_uses_public_names_only() -> None:
     assert strange_to_users(ast.parse("import polyladder\nfrom polyladder import LPNN\npolyladder.merge")) == []
 
 
-def test_no_class_of_the_laboratory_has_the_name_of_another() -> None:
+def test_no_class_has_the_name_of_another() -> None:
     places = defaultdict(list)
     for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(str(inside(path)))
-    twice = {name: found for name, found in places.items() if len(found) > 1}
-    assert {name: found for name, found in twice.items() if any(place.startswith("lab") for place in found)} == {}
+    assert len(places) > 100
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

@@ -23,7 +23,7 @@ FORMATS = {
 Target = StrEnum("Target", [(name, name) for name in FORMATS])  # type: ignore[misc]
 
 
-class Numbers(StrEnum):
+class NumberChoice(StrEnum):
     """What is computed in."""
 
     FLOAT64 = "float64"
@@ -37,7 +37,9 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to; by default beside here, under the model's name.")
     ] = None,
-    numbers: Annotated[Numbers, typer.Option(help="For c and onnx; fixed is c with integers alone.")] = Numbers.FLOAT64,
+    numbers: Annotated[
+        NumberChoice, typer.Option(help="For c and onnx; fixed is c with integers alone.")
+    ] = NumberChoice.FLOAT64,
     name: Annotated[
         str, typer.Option(help="For c and javascript: prefix of functions, name of the object.")
     ] = "ladder",

@@ -23,7 +23,7 @@ SHOWN = 50.0
 
 
 @dataclass(frozen=True)
-class Formula:
+class LadderFormula:
     """The outputs of a ladder as sympy expressions, with what was lost by shortening them.
 
     Args:
@@ -88,7 +88,7 @@ def formula(
     digits: int | None = None,
     prune: float | None = None,
     max_terms: int = 1_000_000,
-) -> Formula:
+) -> LadderFormula:
     """As `to_sympy`, with a bound on the error of pruning and rounding.
 
     Pruning goes from the smallest coefficient upward and stops before their absolute sum exceeds ``prune``; the terms
@@ -122,7 +122,7 @@ def formula(
         expressions.append(sympy.Add(*terms))
         errors.append(math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True)) + rounding)
         n_terms.append(len(kept))
-    return Formula(tuple(expressions), tuple(errors), tuple(n_terms))
+    return LadderFormula(tuple(expressions), tuple(errors), tuple(n_terms))
 
 
 def rounding_error(polynomial: LadderPolynomial, reach: torch.Tensor, more: float = 0.0) -> torch.Tensor:

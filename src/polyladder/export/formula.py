@@ -12,7 +12,7 @@ from torch import Tensor
 
 from polyladder.analysis.coefficients import coefficients
 from polyladder.convert.exported.ranges import input_box
-from polyladder.convert.formula import Formula, pruned, rounded, rounding_error
+from polyladder.convert.formula import LadderFormula, pruned, rounded, rounding_error
 from polyladder.convert.formula import formula as ladder_formula
 from polyladder.convert.printed import decimal_place, rounded_within, shortest
 from polyladder.export.fitted_formula import FittedFormula
@@ -61,7 +61,7 @@ def to_sympy(
         1.0*speed**2 + 2.0*speed - 1.0
     """
     found = formula(model, names, digits, prune, max_terms, tolerance)
-    written = list(found.expressions) if isinstance(found, Formula) else found.expressions()
+    written = list(found.expressions) if isinstance(found, LadderFormula) else found.expressions()
     return written[0] if len(written) == 1 else written
 
 
@@ -72,7 +72,7 @@ def formula(
     prune: float | None = None,
     max_terms: int = MAX_TERMS,
     tolerance: float = 0.0,
-) -> Formula | FittedFormula:
+) -> LadderFormula | FittedFormula:
     """As `to_sympy`, with a bound on the error of pruning and rounding.
 
     Of a ladder that is `polyladder.convert.formula.formula`. Of an estimator it is a formula in columns that are mapped

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polyladder.convert.encrypted.bundle import Bundle, check_ids, check_parts, pack, unpack
-from polyladder.convert.encrypted.client import Recipe
+from polyladder.convert.encrypted.client import ClientRecipe
 from polyladder.convert.encrypted.normalized import NormalLadder, NormalModel, Sum
 from polyladder.convert.encrypted.parameters import Parameters
 from polyladder.convert.encrypted.seal import ciphertext, context, from_bytes, library, to_bytes
@@ -30,7 +30,7 @@ class EncryptedModel:
     """
 
     model: NormalModel
-    recipe: Recipe
+    recipe: ClientRecipe
     bound: Array
 
     @property
@@ -43,7 +43,7 @@ class EncryptedModel:
 
         Args:
             public_key: of the client, from `Keys.public`.
-            rows: from `Recipe.encrypt`.
+            rows: from `ClientRecipe.encrypt`.
             workers: processes that share the blocks of rows.
         """
         bundle, public = unpack("encrypted rows", rows), unpack("public key", public_key)
