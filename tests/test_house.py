@@ -16,7 +16,7 @@ FILES = sorted([*PACKAGE.rglob("*.py"), *LABORATORY.rglob("*.py")])
 PYTHONS_OWN = {"_asdict", "_fields", "_replace", "_exit"}
 """Public names of the standard library that begin with an underscore."""
 
-LOOKUPS = 25
+LOOKUPS = 11
 """`hasattr` and `getattr` are a last resort: a type should say what a value has."""
 
 TESTED_ELSEWHERE = {
@@ -93,7 +93,7 @@ def test_attributes_are_seldom_looked_up_by_name() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("hasattr", "getattr")
     ]
-    assert 0 < len(calls) < LOOKUPS, calls
+    assert 0 < len(calls) <= LOOKUPS, calls
 
 
 def test_every_module_has_its_test_file() -> None:

@@ -10,6 +10,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from polyladder.estimators.rivals.feedforward import NetworkEstimator
+from polyladder.estimators.targets import ClassTarget
 from polyladder.explain.strengths import spread_rows, strengths
 from polyladder.explain.typical import typical_row
 from polyladder.files.versions import versions
@@ -113,7 +114,7 @@ def make_card(
     if target is None:
         target = "prediction" if model is None else model.target
     some = rows.take(spread_rows(len(rows)))
-    classes = vars(estimator.target_).get("labels")
+    classes = estimator.target_.labels if isinstance(estimator.target_, ClassTarget) else None
     return {
         "target": target,
         "task": "regression" if classes is None else "classification",

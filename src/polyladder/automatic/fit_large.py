@@ -20,6 +20,7 @@ from polyladder.automatic.options import LargeOptions, Listener, with_options
 from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.partitioned import SAMPLE_ROWS, Sweeping, fit_in_parts
+from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.polynomial.store import load
 from polyladder.tables.features import count_inputs
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
@@ -183,8 +184,10 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
 
 def blocks(estimator: Any) -> int:
     """Layers of a fitted estimator's ladders, or of the usual ones."""
-    members = vars(estimator).get("members_")
-    return 3 if members is None else len(members.W)
+    try:
+        return len(estimator.members_.W)
+    except AttributeError:  # it is not fitted yet
+        return 3
 
 
 def fingerprint(files: list[Path], target: str, table: TrainingTable, settings: str, seed: int) -> str:
@@ -216,7 +219,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         draft = load(self.path)
-        card = vars(draft).get("card_") or {}
+        card = (draft.card_ if isinstance(draft, TableEstimator) else None) or {}
         if "belongs" not in card:
             raise ValueError(
                 f"{self.path} must be new or a checkpoint of polyladder; it is a model. Choose another name."

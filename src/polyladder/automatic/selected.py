@@ -11,10 +11,11 @@ from polyladder.estimators.selection.found import Selection
 
 def how_chosen(estimator: Any) -> dict[str, Any]:
     """The record of an estimator that `fit_table` has fitted: its selection, or its settings where it has none."""
-    selection = vars(estimator).get("selection_")
-    if selection is not None:
-        return selection_json(selection)
-    return nothing_selected(f"Scaled as a short selection has it, else of usual size: {usual_words(estimator)}.")
+    try:
+        selection = estimator.selection_
+    except AttributeError:  # its settings were given
+        return nothing_selected(f"Scaled as a short selection has it, else of usual size: {usual_words(estimator)}.")
+    return selection_json(selection)
 
 
 def usual_words(estimator: Any) -> str:

@@ -148,8 +148,17 @@ class Counted:
         self.count += len(data)
         return data
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
+    def seekable(self) -> bool:
+        """Whether it can be read from any place, as archives must be."""
+        return self.stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """As the stream's."""
+        return self.stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """As the stream's."""
+        return self.stream.tell()
 
 
 class JoinedStreams(io.RawIOBase):
