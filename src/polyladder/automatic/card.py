@@ -10,11 +10,13 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from polyladder.estimators.rivals.feedforward import NetworkEstimator
+from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.estimators.targets import ClassTarget
 from polyladder.explain.strengths import spread_rows, strengths
 from polyladder.explain.typical import typical_row
 from polyladder.files.versions import versions
 from polyladder.tables.describe import ColumnSummary, describe_columns
+from polyladder.tables.sparse_features import SparseTable
 from polyladder.tables.units import unit_of
 
 KEPT_ROWS = 2000
@@ -72,7 +74,7 @@ class ModelCard(TypedDict):
 
 
 def make_card(
-    estimator: Any,
+    estimator: TableEstimator,
     X: Any,
     *,
     target: str | None = None,
@@ -110,6 +112,11 @@ def make_card(
     ModelCard
     """
     rows = estimator.read_table(X)
+    if isinstance(rows, SparseTable):
+        raise ValueError(
+            "The model must have been fitted to a dense table to have a card; got one of sparse rows. "
+            "Fit it to the columns that matter, as a dense table."
+        )
     model = None if isinstance(estimator, NetworkEstimator) else estimator.model_.described_by(rows)
     if target is None:
         target = "prediction" if model is None else model.target

@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -58,7 +59,7 @@ def baselines(inputs: int, task: Literal["regression", "classification"]) -> dic
 class Sampled:
     """A model that takes at most so many rows, every class among them; ``rows_`` says how many it took."""
 
-    def __init__(self, model: Any, most: int) -> None:
+    def __init__(self, model: Pipeline, most: int) -> None:
         self.model, self.most = model, most
 
     def fit(self, X: Any, y: NDArray[Any]) -> Sampled:
@@ -83,7 +84,7 @@ class Sampled:
 class CodedRival:
     """A model of numbers behind a table with categories, which become codes; missing cells stay missing."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: BaseEstimator) -> None:
         self.model = model
 
     def fit(self, X: Any, y: Any) -> CodedRival:

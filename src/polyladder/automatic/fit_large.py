@@ -90,7 +90,7 @@ class Pace:
 
 
 @with_options(LargeOptions)
-def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
+def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstimator:
     """Fit a ladder to a table that need not fit into memory.
 
     A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
@@ -146,10 +146,10 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
         pace.say(words, 2 * blocks(estimator_in[0]) + (1 if swept else 2))
         swept.append(words)
 
-    estimator_in: list[Any] = [estimator]
+    estimator_in: list[TableEstimator] = [estimator]
     swept: list[str] = []
 
-    def kept(draft: Any, state: Sweeping) -> None:
+    def kept(draft: TableEstimator, state: Sweeping) -> None:
         estimator_in[0] = draft
         if saved is not None:
             saved.write(draft, state)
@@ -182,7 +182,7 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
     return estimator
 
 
-def blocks(estimator: Any) -> int:
+def blocks(estimator: TableEstimator) -> int:
     """Layers of a fitted estimator's ladders, or of the usual ones."""
     try:
         return len(estimator.members_.W)
@@ -208,13 +208,13 @@ class Checkpoint:
     path: Path
     belongs: str
 
-    def write(self, draft: Any, state: Sweeping) -> None:
+    def write(self, draft: TableEstimator, state: Sweeping) -> None:
         """Replace the file."""
         draft.card_ = {"belongs": self.belongs, "done": state.done, "alpha": state.alpha.tolist()}
         draft.save(self.path)
         draft.card_ = None
 
-    def read(self) -> tuple[Any, Sweeping] | None:
+    def read(self) -> tuple[TableEstimator, Sweeping] | None:
         """What was written, if it belongs to this fit."""
         if not self.path.exists():
             return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from polyladder.tables.table_file import TableFile
 
 
-def load_estimator(path: Path) -> Any:
+def load_estimator(path: Path) -> TableEstimator:
     """The estimator in a file; a bare polynomial is refused."""
     from polyladder.polynomial.ladder import LadderPolynomial
     from polyladder.polynomial.store import load

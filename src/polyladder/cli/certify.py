@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from polyladder.cli.output import Force, NoClobber, old_option, place_words
 from polyladder.files.kinds import PICTURE, TABLE
 from polyladder.files.outputs import Output, check_outputs
+
+if TYPE_CHECKING:
+    from polyladder.estimators.table_estimator import TableEstimator
 
 
 def certify(
@@ -92,7 +95,9 @@ def number(what: str, text: str) -> float:
     return value
 
 
-def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float], seconds: float | None) -> bytes:
+def certified_lines(
+    estimator: TableEstimator, rows: str, radius: float | dict[str, float], seconds: float | None
+) -> bytes:
     """The result as CSV."""
     import polars as pl
 
@@ -113,7 +118,7 @@ def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float],
     return pl.DataFrame(columns).write_csv().encode()
 
 
-def draw(estimator: Any, rows: str, radius: float | dict[str, float], path: Path) -> None:
+def draw(estimator: TableEstimator, rows: str, radius: float | dict[str, float], path: Path) -> None:
     """The plot of certified and attacked error against the radius."""
     import io
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from polyladder.cli.output import Force, NoClobber, place_words
 from polyladder.export.source import LANGUAGES, to_source
 from polyladder.files import kinds
 from polyladder.files.outputs import Output, check_outputs
+
+if TYPE_CHECKING:
+    from polyladder.fitted.model import AnyModel
 
 FORMATS = {
     **{language.name: (language.kind, language.ending) for language in LANGUAGES.values()},
@@ -74,7 +77,7 @@ def export(
         typer.echo(f"Proven largest error of each answer: {', '.join(map(rounded_up, source.bound))}.")
 
 
-def write(model: Any, to: str, place: Path, options: dict[str, Any]) -> Any:
+def write(model: AnyModel, to: str, place: Path, options: dict[str, Any]) -> Any:
     """Write the export; the source, if it is one."""
     if to == "onnx":
         from polyladder.export.onnx_model import to_onnx

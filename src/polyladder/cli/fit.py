@@ -19,6 +19,7 @@ from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.automatic.card import Score
+    from polyladder.estimators.table_estimator import TableEstimator
 
 SHOWN_CLASSES = 10
 """Classes of the table that says which were taken for which."""
@@ -178,7 +179,12 @@ def fit(
 
 
 def finish(
-    estimator: Any, places: list[Path], replaced: list[bool], metrics: Path | None, as_json: bool, quiet: bool
+    estimator: TableEstimator,
+    places: list[Path],
+    replaced: list[bool],
+    metrics: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Say what was found, and where it is."""
     if metrics is not None:
@@ -213,7 +219,7 @@ def write_metrics(card: dict[str, Any], path: Path) -> None:
     write_atomically((json.dumps(found, indent=1) + "\n").encode(), path)
 
 
-def show_result(estimator: Any) -> None:
+def show_result(estimator: TableEstimator) -> None:
     """Print the table of scores, and what was fitted."""
     from polyladder.cli.printable import make_console
 

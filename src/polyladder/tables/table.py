@@ -90,7 +90,8 @@ def as_numbers(X: Any) -> Any:
 
 def is_frame(X: Any) -> bool:
     """Whether X has named columns (pandas, polars)."""
-    return isinstance(X, Frame)
+    # Arrays, which are most common, need not wait for the protocol: it takes longer than the prediction of a row.
+    return not isinstance(X, np.ndarray) and isinstance(X, Frame)
 
 
 def frame_columns(X: Any) -> list[tuple[str, Any]]:
