@@ -14,18 +14,20 @@ from polyladder.files.outputs import Output, check_outputs
 if TYPE_CHECKING:
     from polyladder.estimators.table_estimator import TableEstimator
 
+Radius = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--radius",
+        "-r",
+        help="A part of every column's training range, or column=step in its own unit; repeatable.",
+    ),
+]
+
 
 def certify(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
-    radius: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--radius",
-            "-r",
-            help="A part of every column's training range, or column=step in its own unit; repeatable.",
-        ),
-    ] = None,
+    radius: Radius = None,
     time_budget: Annotated[
         float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tight.")
     ] = None,

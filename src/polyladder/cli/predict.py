@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyladder.cli.columns import Sheet
 from polyladder.cli.output import Force, NoClobber
 from polyladder.files.kinds import TABLE
 from polyladder.files.outputs import Output, check_outputs
@@ -27,9 +28,7 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
     ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-    ] = None,
+    sheet: Sheet = None,
     interval: Annotated[
         float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold this many percent.")
     ] = None,
