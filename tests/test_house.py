@@ -1,6 +1,7 @@
 """The order of the house: what one room may know of another, checked on the source itself."""
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -161,6 +162,17 @@ def test_the_laboratory_uses_public_names_only() -> None:
     }.items():
         assert strange_to_users(ast.parse(line)) == [name]
     assert strange_to_users(ast.parse("import polyladder\nfrom polyladder import LPNN\npolyladder.merge")) == []
+
+
+def test_examples_of_the_docs_use_public_names_only() -> None:
+    """Whatever a reader copies keeps working when modules move."""
+    root, seen = TESTS.parent, 0
+    for path in [root / "README.md", *sorted((root / "docs").glob("*.md")), *(root / "docs/examples").glob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        blocks = [text] if path.suffix == ".py" else re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+        seen += len(blocks)
+        assert {name for block in blocks for name in strange_to_users(ast.parse(block))} == set(), path
+    assert seen > 50
 
 
 def test_no_class_has_the_name_of_another() -> None:

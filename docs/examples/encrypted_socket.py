@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import make_friedman1
 
-from polyladder import LPNNRegressor, encrypt, load
-from polyladder.convert.encrypted.client import ClientRecipe
+from polyladder import ClientRecipe, LPNNRegressor, encrypt, load
 
 
 def send(link: socket.socket, content: bytes) -> None:

@@ -122,15 +122,18 @@ def explained_row(estimator: TableEstimator, data: str | None, row: int, from_ro
     return contributions(estimator.model_.described_by(rows), rows.take([row - 1]), start)
 
 
-def show_row(console: Console, parts: Contributions, row: int) -> None:
-    """Print what each column contributed to one prediction."""
+def speaker(console: Console) -> Callable[..., None]:
+    """What prints a line of words in a style, none of them taken for markup."""
     from rich.text import Text
 
-    def say(words: str = "", style: str = "") -> None:
-        console.print(Text(words, style))
+    return lambda words="", style="": console.print(Text(words, style))
 
+
+def show_row(console: Console, parts: Contributions, row: int) -> None:
+    """Print what each column contributed to one prediction."""
     from polyladder.tables.number_style import number_words
 
+    say = speaker(console)
     prediction = parts.predictions[0]
     said = number_words(prediction) if isinstance(prediction, float) else prediction
     say(f"Row {row}: {said}", "bold")
@@ -176,13 +179,9 @@ def given_rows(estimator: TableEstimator, data: str, least: int = 2) -> Any:
 
 def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> None:
     """Print an explanation; ``written`` says how columns are written."""
-    from rich.text import Text
-
-    def say(words: str = "", style: str = "") -> None:
-        console.print(Text(words, style))
-
     from polyladder.tables.number_style import counted
 
+    say = speaker(console)
     rows = f", fitted to {counted(found.rows, 'row')}" if found.rows else ""
     say(f"{found.target}: a polynomial of order {found.order} in {counted(found.inputs, 'input')}{rows}.", "bold")
     for formula in found.formulas:

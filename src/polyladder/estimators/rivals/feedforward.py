@@ -51,7 +51,7 @@ class NetworkEstimator(EnsembleEstimator):
         """Refused: a feed-forward network is no ladder."""
         raise ValueError(
             "A feed-forward network must be written otherwise than as a ladder; the monomials of a quadratic one are "
-            "given by polyladder.analysis.feedforward_coefficients, applied to network_[i]."
+            "given by polyladder.feedforward_coefficients, applied to network_[i]."
         )
 
 
