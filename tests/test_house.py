@@ -1,6 +1,7 @@
 """The order of the house: what one room may know of another, checked on the source itself."""
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,7 @@ FILES = sorted([*PACKAGE.rglob("*.py"), *LABORATORY.rglob("*.py")])
 PYTHONS_OWN = {"_asdict", "_fields", "_replace", "_exit"}
 """Public names of the standard library that begin with an underscore."""
 
-LOOKUPS = 25
+LOOKUPS = 11
 """`hasattr` and `getattr` are a last resort: a type should say what a value has."""
 
 TESTED_ELSEWHERE = {
@@ -93,7 +94,7 @@ def test_attributes_are_seldom_looked_up_by_name() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("hasattr", "getattr")
     ]
-    assert 0 < len(calls) < LOOKUPS, calls
+    assert 0 < len(calls) <= LOOKUPS, calls
 
 
 def test_every_module_has_its_test_file() -> None:
@@ -163,11 +164,22 @@ def test_the_laboratory_uses_public_names_only() -> None:
     assert strange_to_users(ast.parse("import polyladder\nfrom polyladder import LPNN\npolyladder.merge")) == []
 
 
-def test_no_class_of_the_laboratory_has_the_name_of_another() -> None:
+def test_examples_of_the_docs_use_public_names_only() -> None:
+    """Whatever a reader copies keeps working when modules move."""
+    root, seen = TESTS.parent, 0
+    for path in [root / "README.md", *sorted((root / "docs").glob("*.md")), *(root / "docs/examples").glob("*.py")]:
+        text = path.read_text(encoding="utf-8")
+        blocks = [text] if path.suffix == ".py" else re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+        seen += len(blocks)
+        assert {name for block in blocks for name in strange_to_users(ast.parse(block))} == set(), path
+    assert seen > 50
+
+
+def test_no_class_has_the_name_of_another() -> None:
     places = defaultdict(list)
     for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(str(inside(path)))
-    twice = {name: found for name, found in places.items() if len(found) > 1}
-    assert {name: found for name, found in twice.items() if any(place.startswith("lab") for place in found)} == {}
+    assert len(places) > 100
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

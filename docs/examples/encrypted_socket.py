@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import make_friedman1
 
-from polyladder import LPNNRegressor, encrypt, load
-from polyladder.convert.encrypted.client import Recipe
+from polyladder import ClientRecipe, LPNNRegressor, encrypt, load
 
 
 def send(link: socket.socket, content: bytes) -> None:
@@ -56,7 +55,7 @@ def main() -> None:
         with subprocess.Popen(command) as server:
             link, _ = door.accept()
             with link:
-                recipe = Recipe.from_json(receive(link).decode())
+                recipe = ClientRecipe.from_json(receive(link).decode())
                 keys = recipe.make_keys()
                 sent = recipe.encrypt(keys.secret, secret_rows)
                 send(link, keys.public)

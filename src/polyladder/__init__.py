@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from polyladder.analysis.attribution import integrated_gradients as integrated_gradients
     from polyladder.analysis.attribution import interactions as interactions
     from polyladder.analysis.coefficients import coefficients as coefficients
+    from polyladder.analysis.feedforward_coefficients import feedforward_coefficients as feedforward_coefficients
     from polyladder.analysis.jacobian import hessian_vector_product as hessian_vector_product
     from polyladder.analysis.jacobian import jacobian as jacobian
     from polyladder.analysis.line import line_polynomial as line_polynomial
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from polyladder.analysis.moments import GaussianWeights as GaussianWeights
     from polyladder.analysis.moments import output_moments as output_moments
     from polyladder.analysis.tensor_train import tensor_train as tensor_train
+    from polyladder.automatic.card import half_width as half_width
+    from polyladder.automatic.card import make_card as make_card
     from polyladder.automatic.fit_large import fit_large_table as fit_large_table
     from polyladder.automatic.fit_table import fit_table as fit_table
     from polyladder.cli.printable import make_console as make_console
+    from polyladder.convert.encrypted.client import ClientRecipe as ClientRecipe
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
     from polyladder.estimators.batch.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.rivals.feedforward import FeedforwardRegressor as FeedforwardRegressor
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier as PolynomialKernelClassifier
     from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelRegressor as PolynomialKernelRegressor
+    from polyladder.explain.curve import column_pieces as column_pieces
     from polyladder.explain.explanation import Explanation as Explanation
     from polyladder.export.encrypted import encrypt as encrypt
     from polyladder.export.formula import formula as formula
@@ -44,6 +49,8 @@ if TYPE_CHECKING:
     from polyladder.export.source import to_source as to_source
     from polyladder.files.outputs import check_output as check_output
     from polyladder.files.replace_file import write_atomically as write_atomically
+    from polyladder.fitted.model import FittedModel as FittedModel
+    from polyladder.fitted.model import fitted_model as fitted_model
     from polyladder.models.batched import BatchedModule as BatchedModule
     from polyladder.models.batched import stack as stack
     from polyladder.models.factorization_machine import FactorizationMachine as FactorizationMachine
@@ -59,6 +66,18 @@ if TYPE_CHECKING:
     from polyladder.polynomial.store import load as load
     from polyladder.polynomial.widen import lengthen as lengthen
     from polyladder.polynomial.widen import widen as widen
+    from polyladder.predictive.calibration import class_reliability as class_reliability
+    from polyladder.predictive.calibration import coverage as coverage
+    from polyladder.predictive.calibration import crps_draws as crps_draws
+    from polyladder.predictive.calibration import crps_gaussian as crps_gaussian
+    from polyladder.predictive.calibration import crps_mixture as crps_mixture
+    from polyladder.predictive.calibration import draw_levels as draw_levels
+    from polyladder.predictive.calibration import expected_calibration_error as expected_calibration_error
+    from polyladder.predictive.calibration import gaussian_levels as gaussian_levels
+    from polyladder.predictive.calibration import interval_reliability as interval_reliability
+    from polyladder.predictive.calibration import mixture_levels as mixture_levels
+    from polyladder.predictive.calibration import mixture_log_likelihood as mixture_log_likelihood
+    from polyladder.predictive.calibration import quantile_reliability as quantile_reliability
     from polyladder.predictive.diagnostics import effective_sample_size as effective_sample_size
     from polyladder.predictive.diagnostics import split_rhat as split_rhat
     from polyladder.predictive.diagnostics import to_arviz as to_arviz
@@ -69,6 +88,7 @@ if TYPE_CHECKING:
     from polyladder.report.display import plot_predictions as plot_predictions
     from polyladder.report.display import plot_residuals as plot_residuals
     from polyladder.report.display import plot_trace as plot_trace
+    from polyladder.report.notebook import curve_grid as curve_grid
     from polyladder.report.page import write_report as write_report
     from polyladder.report.robustness import plot_robustness as plot_robustness
     from polyladder.robustness.attack import attack as attack
@@ -88,6 +108,7 @@ if TYPE_CHECKING:
     from polyladder.training.gradient.robust import Robust as Robust
     from polyladder.training.gradient.train import Adam as Adam
     from polyladder.training.gradient.train import train as train
+    from polyladder.training.losses.huber import Huber as Huber
     from polyladder.training.partitions.fit import fit_partitions as fit_partitions
     from polyladder.training.partitions.gibbs import sample_partitions as sample_partitions
     from polyladder.training.rivals.fit import fit_kernel as fit_kernel
@@ -105,6 +126,7 @@ _HOME = {
     "BatchedModule": "models.batched",
     "BayesianLPNNClassifier": "estimators.bayesian",
     "BayesianLPNNRegressor": "estimators.bayesian",
+    "ClientRecipe": "convert.encrypted.client",
     "Explanation": "explain.explanation",
     "FactorizationMachine": "models.factorization_machine",
     "FactorizationMachineClassifier": "estimators.rivals.factorization_machine",
@@ -113,7 +135,9 @@ _HOME = {
     "Feedforward": "models.feedforward",
     "FeedforwardClassifier": "estimators.rivals.feedforward",
     "FeedforwardRegressor": "estimators.rivals.feedforward",
+    "FittedModel": "fitted.model",
     "GaussianWeights": "analysis.moments",
+    "Huber": "training.losses.huber",
     "LPNN": "models.ladder",
     "LPNNClassifier": "estimators.ladder",
     "LPNNRegressor": "estimators.ladder",
@@ -130,10 +154,20 @@ _HOME = {
     "certify": "robustness.certify",
     "certify_margins": "robustness.margins",
     "check_output": "files.outputs",
+    "class_reliability": "predictive.calibration",
     "coefficients": "analysis.coefficients",
+    "column_pieces": "explain.curve",
+    "coverage": "predictive.calibration",
+    "crps_draws": "predictive.calibration",
+    "crps_gaussian": "predictive.calibration",
+    "crps_mixture": "predictive.calibration",
+    "curve_grid": "report.notebook",
+    "draw_levels": "predictive.calibration",
     "draw_normal": "models.initial",
     "effective_sample_size": "predictive.diagnostics",
     "encrypt": "export.encrypted",
+    "expected_calibration_error": "predictive.calibration",
+    "feedforward_coefficients": "analysis.feedforward_coefficients",
     "fit_alternating": "training.solves.alternating",
     "fit_kernel": "training.rivals.fit",
     "fit_large_table": "automatic.fit_large",
@@ -141,22 +175,29 @@ _HOME = {
     "fit_partitions": "training.partitions.fit",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",
+    "fitted_model": "fitted.model",
     "formula": "export.formula",
     "from_factorization_machine": "convert.factorization_machine",
     "from_polynomial_kernel": "convert.polynomial_kernel",
+    "gaussian_levels": "predictive.calibration",
     "grow": "training.solves.growth",
+    "half_width": "automatic.card",
     "hessian_vector_product": "analysis.jacobian",
     "integrated_gradients": "analysis.attribution",
     "interactions": "analysis.attribution",
+    "interval_reliability": "predictive.calibration",
     "jacobian": "analysis.jacobian",
     "lengthen": "polynomial.widen",
     "line_polynomial": "analysis.line",
     "lipschitz_bound": "analysis.lipschitz",
     "load": "polynomial.store",
+    "make_card": "automatic.card",
     "make_console": "cli.printable",
     "maximize": "robustness.optimize",
     "merge": "models.merge",
     "minimize": "robustness.optimize",
+    "mixture_levels": "predictive.calibration",
+    "mixture_log_likelihood": "predictive.calibration",
     "optimize_table": "robustness.old_names",
     "output_bound": "analysis.lipschitz",
     "output_moments": "analysis.moments",
@@ -169,6 +210,7 @@ _HOME = {
     "plot_robustness": "report.robustness",
     "plot_trace": "report.display",
     "product_activation": "polynomial.ladder",
+    "quantile_reliability": "predictive.calibration",
     "random_start": "training.solves.alternating",
     "register_onnx_converters": "estimators.onnx_pipeline",
     "robustness_curve": "robustness.curve",

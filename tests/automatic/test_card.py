@@ -5,6 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 
 from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor
 from polyladder.automatic.card import KEPT_ROWS, half_width, make_card, residual_quantiles
@@ -47,6 +48,13 @@ def test_strengths_are_those_of_columns() -> None:
     assert len(strengths["pairs"]) == 3
     rival = FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, np.arange(40.0))
     assert make_card(rival, X)["strengths"] is None
+
+
+def test_sparse_rows_have_no_card() -> None:
+    X = csr_array(np.eye(8))
+    model = FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, np.arange(8.0))
+    with pytest.raises(ValueError, match=r"dense table to have a card; got one of sparse rows\. Fit it"):
+        make_card(model, X)
 
 
 def test_residual_quantiles_are_order_statistics() -> None:

@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from polyladder.automatic import compare
 from polyladder.automatic.budget import Deadline
-from polyladder.automatic.compare import MONOMIALS, Coded, baselines, judged, scores
+from polyladder.automatic.compare import MONOMIALS, CodedRival, baselines, judged, scores
 
 
 def rows(n: int = 40, categories: int = 0):
@@ -59,8 +59,8 @@ def test_the_highest_degree_whose_monomials_are_not_too_many(task, inputs) -> No
 
 def test_categories_become_codes_and_gaps_stay() -> None:
     X = pl.DataFrame({"kind": ["b", "a", None, "b"], "x": [1.0, None, 3.0, 4.0]})
-    model = Coded(DummyRegressor())
-    model.categorical, model.codes = (0,), Coded(HistGradientBoostingRegressor()).fit(X, np.arange(4.0)).codes
+    model = CodedRival(DummyRegressor())
+    model.categorical, model.codes = (0,), CodedRival(HistGradientBoostingRegressor()).fit(X, np.arange(4.0)).codes
     np.testing.assert_array_equal(model.matrix(X), [[1, 1], [np.nan, 0], [3, np.nan], [4, 1]])
     unseen = X.with_columns(pl.lit("new").alias("kind"))
     assert np.isnan(model.matrix(unseen)[:, 1]).all()
@@ -68,13 +68,15 @@ def test_categories_become_codes_and_gaps_stay() -> None:
 
 def test_boosting_knows_which_columns_are_categories() -> None:
     X, y = rows(60, categories=3)
-    coded = Coded(HistGradientBoostingRegressor(max_iter=2)).fit(X, y)
+    coded = CodedRival(HistGradientBoostingRegressor(max_iter=2)).fit(X, y)
     assert coded.model.get_params()["categorical_features"] == [2]
     assert coded.predict(X).shape == (60,)
-    plain = Coded(HistGradientBoostingRegressor(max_iter=2)).fit(X.select("a", "b"), y)
+    plain = CodedRival(HistGradientBoostingRegressor(max_iter=2)).fit(X.select("a", "b"), y)
     assert plain.model.get_params()["categorical_features"] == "from_dtype"
     many = pl.DataFrame({"c": [f"k{i}" for i in range(300)], "x": np.arange(300.0)})
-    assert Coded(HistGradientBoostingRegressor(max_iter=2)).fit(many, np.arange(300.0)).predict(many).shape == (300,)
+    assert CodedRival(HistGradientBoostingRegressor(max_iter=2)).fit(many, np.arange(300.0)).predict(many).shape == (
+        300,
+    )
 
 
 def test_names_are_told_before_their_models_are_fitted() -> None:

@@ -10,8 +10,7 @@ import pytest
 import sympy
 import torch
 
-from polyladder import to_sympy
-from polyladder.convert.formula import formula
+from polyladder import formula, to_sympy
 from tests.ladders import random_ladder, rows
 from tests.oracles.expansion import expand, monomials
 from tests.oracles.ladder import evaluate

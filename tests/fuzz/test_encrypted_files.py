@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from polyladder import encrypt
 from polyladder.convert.encrypted.bundle import HEAD
-from polyladder.convert.encrypted.client import Recipe
+from polyladder.convert.encrypted.client import ClientRecipe
 from polyladder.convert.encrypted.ids import recipe_id
 from tests.fuzz import fuzz, limited_memory
 from tests.ladders import random_ladder
@@ -47,7 +47,7 @@ class World:
             parts = (keys.secret, keys.public, rows, self.made.score(keys.public, rows))
             self.sets.append(dict(zip(FILES, parts, strict=True)))
 
-    def refused(self, steps: tuple[str, ...], recipe: Recipe | None = None, **changed: bytes) -> list[str]:
+    def refused(self, steps: tuple[str, ...], recipe: ClientRecipe | None = None, **changed: bytes) -> list[str]:
         """Which steps refuse their files, where some are changed; never otherwise than with a sentence."""
         recipe, files, found = recipe or self.made.recipe, self.sets[0] | changed, []
         for step in steps:
@@ -77,7 +77,7 @@ def world() -> World:
 
 
 def test_whole_files_pass_and_swapped_ones_are_refused(world: World) -> None:
-    again = Recipe.from_json(world.made.recipe.to_json())
+    again = ClientRecipe.from_json(world.made.recipe.to_json())
     assert world.refused(("encrypt", "score", "decrypt"), again) == []
     for name in FILES:
         for other in FILES:
@@ -185,7 +185,7 @@ def test_forged_recipes(world: World, data: st.DataObject) -> None:
         said = {name: value for name, value in content.items() if name not in (*numbers, "id")}
         content["id"] = recipe_id(said, {name: np.array(content[name], dtype=float) for name in numbers})
     try:
-        recipe = Recipe.from_json(json.dumps(content))
+        recipe = ClientRecipe.from_json(json.dumps(content))
     except ValueError as error:
         said = str(error)
     else:

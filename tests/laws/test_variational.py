@@ -73,7 +73,7 @@ def test_no_update_lowers_the_bound(
     with pytest.MonkeyPatch.context() as patch:
         for name in ("update_readout", "update_gate", "update_layer", "rescale"):
             patch.setattr(variational, name, watched(variational, name))
-        patch.setattr(variational.Posterior, "learn_prior", watched(variational.Posterior, "learn_prior"))
+        patch.setattr(variational.FlatPosterior, "learn_prior", watched(variational.FlatPosterior, "learn_prior"))
         for _ in range(2):
             one_sweep(posterior, row_chunks(posterior.factors, x, y, weight))
             before = bound()

@@ -10,10 +10,13 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from polyladder.estimators.rivals.feedforward import NetworkEstimator
+from polyladder.estimators.table_estimator import TableEstimator
+from polyladder.estimators.targets import ClassTarget
 from polyladder.explain.strengths import spread_rows, strengths
 from polyladder.explain.typical import typical_row
 from polyladder.files.versions import versions
 from polyladder.tables.describe import ColumnSummary, describe_columns
+from polyladder.tables.sparse_features import SparseTable
 from polyladder.tables.units import unit_of
 
 KEPT_ROWS = 2000
@@ -71,7 +74,7 @@ class ModelCard(TypedDict):
 
 
 def make_card(
-    estimator: Any,
+    estimator: TableEstimator,
     X: Any,
     *,
     target: str | None = None,
@@ -109,11 +112,16 @@ def make_card(
     ModelCard
     """
     rows = estimator.read_table(X)
+    if isinstance(rows, SparseTable):
+        raise ValueError(
+            "The model must have been fitted to a dense table to have a card; got one of sparse rows. "
+            "Fit it to the columns that matter, as a dense table."
+        )
     model = None if isinstance(estimator, NetworkEstimator) else estimator.model_.described_by(rows)
     if target is None:
         target = "prediction" if model is None else model.target
     some = rows.take(spread_rows(len(rows)))
-    classes = vars(estimator.target_).get("labels")
+    classes = estimator.target_.labels if isinstance(estimator.target_, ClassTarget) else None
     return {
         "target": target,
         "task": "regression" if classes is None else "classification",

@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OrdinalEncoder, PolynomialFeatures, StandardScaler
 from threadpoolctl import threadpool_limits
 
@@ -51,14 +52,14 @@ def baselines(inputs: int, task: Literal["regression", "classification"]) -> dic
         pipeline = make_pipeline(Features(clip=p > 1), *powers, last)
         found[name] = Sampled(pipeline, int(CELLS / math.comb(inputs + p, p)))
     boosting = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
-    found["HistGradientBoosting"] = Coded(boosting(random_state=0))
+    found["HistGradientBoosting"] = CodedRival(boosting(random_state=0))
     return found
 
 
 class Sampled:
     """A model that takes at most so many rows, every class among them; ``rows_`` says how many it took."""
 
-    def __init__(self, model: Any, most: int) -> None:
+    def __init__(self, model: Pipeline, most: int) -> None:
         self.model, self.most = model, most
 
     def fit(self, X: Any, y: NDArray[Any]) -> Sampled:
@@ -80,13 +81,13 @@ class Sampled:
         return self.model.predict_proba(X)
 
 
-class Coded:
+class CodedRival:
     """A model of numbers behind a table with categories, which become codes; missing cells stay missing."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: BaseEstimator) -> None:
         self.model = model
 
-    def fit(self, X: Any, y: Any) -> Coded:
+    def fit(self, X: Any, y: Any) -> CodedRival:
         """Fit to a table."""
         self.categorical = find_categories(X)
         self.codes = OrdinalEncoder(
@@ -154,7 +155,7 @@ def scores(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             # One thread each: threads of boosting that wait for each other on a busy machine take minutes.
-            with threadpool_limits(1, "openmp") if isinstance(model, Coded) else threadpool_limits():
+            with threadpool_limits(1, "openmp") if isinstance(model, CodedRival) else threadpool_limits():
                 rows = fit_in_time([model], RowsToFit(*train), left).rows
             seconds = time.perf_counter() - began
             score, held_out = judged(name, model, *test, seconds, task)

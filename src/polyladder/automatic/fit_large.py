@@ -20,6 +20,7 @@ from polyladder.automatic.options import LargeOptions, Listener, with_options
 from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.partitioned import SAMPLE_ROWS, Sweeping, fit_in_parts
+from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.polynomial.store import load
 from polyladder.tables.features import count_inputs
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
@@ -89,7 +90,7 @@ class Pace:
 
 
 @with_options(LargeOptions)
-def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
+def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstimator:
     """Fit a ladder to a table that need not fit into memory.
 
     A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
@@ -145,10 +146,10 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
         pace.say(words, 2 * blocks(estimator_in[0]) + (1 if swept else 2))
         swept.append(words)
 
-    estimator_in: list[Any] = [estimator]
+    estimator_in: list[TableEstimator] = [estimator]
     swept: list[str] = []
 
-    def kept(draft: Any, state: Sweeping) -> None:
+    def kept(draft: TableEstimator, state: Sweeping) -> None:
         estimator_in[0] = draft
         if saved is not None:
             saved.write(draft, state)
@@ -181,10 +182,12 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> Any:
     return estimator
 
 
-def blocks(estimator: Any) -> int:
+def blocks(estimator: TableEstimator) -> int:
     """Layers of a fitted estimator's ladders, or of the usual ones."""
-    members = vars(estimator).get("members_")
-    return 3 if members is None else len(members.W)
+    try:
+        return len(estimator.members_.W)
+    except AttributeError:  # it is not fitted yet
+        return 3
 
 
 def fingerprint(files: list[Path], target: str, table: TrainingTable, settings: str, seed: int) -> str:
@@ -205,18 +208,18 @@ class Checkpoint:
     path: Path
     belongs: str
 
-    def write(self, draft: Any, state: Sweeping) -> None:
+    def write(self, draft: TableEstimator, state: Sweeping) -> None:
         """Replace the file."""
         draft.card_ = {"belongs": self.belongs, "done": state.done, "alpha": state.alpha.tolist()}
         draft.save(self.path)
         draft.card_ = None
 
-    def read(self) -> tuple[Any, Sweeping] | None:
+    def read(self) -> tuple[TableEstimator, Sweeping] | None:
         """What was written, if it belongs to this fit."""
         if not self.path.exists():
             return None
         draft = load(self.path)
-        card = vars(draft).get("card_") or {}
+        card = (draft.card_ if isinstance(draft, TableEstimator) else None) or {}
         if "belongs" not in card:
             raise ValueError(
                 f"{self.path} must be new or a checkpoint of polyladder; it is a model. Choose another name."

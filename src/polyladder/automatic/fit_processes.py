@@ -16,6 +16,7 @@ from polyladder.automatic.metrics import judged
 from polyladder.automatic.options import FitOptions
 from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable
+from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.models.ladder import LPNN
 from polyladder.models.merge import merge
 from polyladder.models.processes import process_count, process_number
@@ -47,7 +48,7 @@ def fit_with_processes(
     epochs: int = 20,
     batch_size: int = 256,
     checkpoint: Path | None = None,
-) -> Any:
+) -> LPNNRegressor | LPNNClassifier:
     """Train one ladder with batch norm by Adam, every process on its share of each mini-batch.
 
     Every process calls this with the same table, and gets the same estimator.

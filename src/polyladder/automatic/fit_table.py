@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.automatic.budget import WORTH, Deadline, RowsToFit, fit_in_time
-from polyladder.automatic.card import HeldOut, Score, make_card
+from polyladder.automatic.card import HeldOut, ModelCard, Score, make_card
 from polyladder.automatic.compare import baselines, scores
 from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged, row_losses
 from polyladder.automatic.options import FitOptions, with_options
@@ -28,6 +28,7 @@ from polyladder.estimators.bayesian import (
     BayesianLPNNRegressor,
 )
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
+from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.tables.dates import date_unit
 from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
@@ -63,7 +64,7 @@ SURE, FEWEST_HELD = 2.0, 10
 
 
 @with_options(FitOptions)
-def fit_table(table: Any, target: str, options: FitOptions) -> Any:
+def fit_table(table: Any, target: str, options: FitOptions) -> TableEstimator:
     """Choose a ladder on training rows, compare it with other models on held-out rows, and fit it to all.
 
     Parameters
@@ -151,7 +152,9 @@ def read_training_table(table: Any, target: str, options: FitOptions | None = No
     return read
 
 
-def fit_training_table(table: TrainingTable, options: FitOptions | None = None, began: float | None = None) -> Any:
+def fit_training_table(
+    table: TrainingTable, options: FitOptions | None = None, began: float | None = None
+) -> TableEstimator:
     """The second half of `fit_table`: choose, compare, fit, describe. What began before counts in the seconds."""
     options = options or FitOptions()
     bayesian, seconds, seed, say, step = options.bayesian, options.seconds, options.seed, options.say, options.step
@@ -176,7 +179,7 @@ def fit_training_table(table: TrainingTable, options: FitOptions | None = None, 
         step("scaling columns")
         scaling = found_scaling(given, task, deadline)
 
-    def estimator_to_fit(effort: str) -> Any:
+    def estimator_to_fit(effort: str) -> TableEstimator:
         return new_estimator(task, options, scaling, effort)
 
     efforts = EFFORTS if seconds and scaling is None else ("default",)
@@ -238,7 +241,7 @@ def check_loss(loss: str, task: str, bayesian: bool = False) -> None:
         raise ValueError(f"{fitted}: loss must be left out; got {loss!r}.")
 
 
-def ladder_for(task: str, loss: str, **settings: Any) -> Any:
+def ladder_for(task: str, loss: str, **settings: Any) -> LPNNRegressor | LPNNClassifier:
     """A ladder estimator that is not fitted yet; the loss is that of numbers."""
     check_loss(loss, task)
     return LPNNRegressor(loss=loss, **settings) if task == "regression" else LPNNClassifier(**settings)
@@ -275,7 +278,7 @@ def saying_of_chains_later() -> Iterator[None]:
         yield
 
 
-def new_estimator(task: str, options: FitOptions, scaling: str | None, effort: str) -> Any:
+def new_estimator(task: str, options: FitOptions, scaling: str | None, effort: str) -> TableEstimator:
     """An estimator to fit.
 
     Args:
@@ -333,13 +336,13 @@ def weights(y: NDArray[Any], task: str, balance: bool) -> NDArray[np.float64] | 
 
 
 def described(
-    estimator: Any,
+    estimator: TableEstimator,
     table: TrainingTable,
     scored: list[tuple[Score, HeldOut]],
     selection: dict[str, Any],
     notes: list[str],
     seed: int,
-) -> Any:
+) -> ModelCard:
     """The card of a fitted estimator, columns and target as they are written."""
     held_out = scored[0][1]
     card = make_card(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from polyladder.tables.table_file import TableFile
 
 
-def load_estimator(path: Path) -> Any:
+def load_estimator(path: Path) -> TableEstimator:
     """The estimator in a file; a bare polynomial is refused."""
     from polyladder.polynomial.ladder import LadderPolynomial
     from polyladder.polynomial.store import load
@@ -40,7 +40,15 @@ def file_columns(file: TableFile, estimator: TableEstimator) -> dict[str, Column
     """For each column of the file that the model needs, in the model's order, what it holds."""
     from polyladder.fitted import rows
 
-    return rows.file_columns(file, model_columns(estimator), "feature_names_in_" in vars(estimator))
+    return rows.file_columns(file, model_columns(estimator), has_names(estimator))
+
+
+def has_names(estimator: TableEstimator) -> bool:
+    """Whether the columns of the training table had names; scikit-learn keeps them only then."""
+    try:
+        return len(estimator.feature_names_in_) > 0
+    except AttributeError:
+        return False
 
 
 def model_rows(

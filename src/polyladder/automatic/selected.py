@@ -7,17 +7,19 @@ from typing import Any
 from polyladder.estimators.batch.fitting import L2
 from polyladder.estimators.bayesian import BayesianEstimator
 from polyladder.estimators.selection.found import Selection
+from polyladder.estimators.table_estimator import TableEstimator
 
 
-def how_chosen(estimator: Any) -> dict[str, Any]:
+def how_chosen(estimator: TableEstimator) -> dict[str, Any]:
     """The record of an estimator that `fit_table` has fitted: its selection, or its settings where it has none."""
-    selection = vars(estimator).get("selection_")
-    if selection is not None:
-        return selection_json(selection)
-    return nothing_selected(f"Scaled as a short selection has it, else of usual size: {usual_words(estimator)}.")
+    try:
+        selection = estimator.selection_
+    except AttributeError:  # its settings were given
+        return nothing_selected(f"Scaled as a short selection has it, else of usual size: {usual_words(estimator)}.")
+    return selection_json(selection)
 
 
-def usual_words(estimator: Any) -> str:
+def usual_words(estimator: TableEstimator) -> str:
     """The settings of an estimator that has not selected them, in a few words."""
     bayesian = isinstance(estimator, BayesianEstimator)
     ladders = estimator.posterior_.weights if bayesian else estimator.members_

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from polyladder.cli.certify import Radius, read_radius
 from polyladder.cli.output import Force, NoClobber
 from polyladder.files.kinds import TABLE
 from polyladder.files.outputs import Output, check_outputs
@@ -15,14 +16,7 @@ from polyladder.files.outputs import Output, check_outputs
 def attack(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet with the target; - for standard input.")],
-    radius: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--radius",
-            "-r",
-            help="A part of every column's training range, or column=step in its own unit; repeatable.",
-        ),
-    ] = None,
+    radius: Radius = None,
     frozen: Annotated[list[str] | None, typer.Option(help="A column that never changes; repeatable.")] = None,
     integer: Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeatable.")] = None,
     changing: Annotated[
@@ -51,7 +45,6 @@ def attack(
     import polars as pl
 
     from polyladder.automatic.model_rows import load_estimator
-    from polyladder.cli.certify import read_radius
     from polyladder.cli.predict import opened
     from polyladder.cli.report import judged_rows
     from polyladder.estimators.targets import ClassTarget

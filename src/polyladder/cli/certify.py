@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,18 +11,23 @@ from polyladder.cli.output import Force, NoClobber, old_option, place_words
 from polyladder.files.kinds import PICTURE, TABLE
 from polyladder.files.outputs import Output, check_outputs
 
+if TYPE_CHECKING:
+    from polyladder.estimators.table_estimator import TableEstimator
+
+Radius = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--radius",
+        "-r",
+        help="A part of every column's training range, or column=step in its own unit; repeatable.",
+    ),
+]
+
 
 def certify(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
-    radius: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--radius",
-            "-r",
-            help="A part of every column's training range, or column=step in its own unit; repeatable.",
-        ),
-    ] = None,
+    radius: Radius = None,
     time_budget: Annotated[
         float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tight.")
     ] = None,
@@ -92,7 +97,9 @@ def number(what: str, text: str) -> float:
     return value
 
 
-def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float], seconds: float | None) -> bytes:
+def certified_lines(
+    estimator: TableEstimator, rows: str, radius: float | dict[str, float], seconds: float | None
+) -> bytes:
     """The result as CSV."""
     import polars as pl
 
@@ -113,7 +120,7 @@ def certified_lines(estimator: Any, rows: str, radius: float | dict[str, float],
     return pl.DataFrame(columns).write_csv().encode()
 
 
-def draw(estimator: Any, rows: str, radius: float | dict[str, float], path: Path) -> None:
+def draw(estimator: TableEstimator, rows: str, radius: float | dict[str, float], path: Path) -> None:
     """The plot of certified and attacked error against the radius."""
     import io
 

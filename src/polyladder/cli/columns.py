@@ -8,16 +8,17 @@ from typing import Annotated
 
 import typer
 
+Keep = Annotated[list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")]
+Sheet = Annotated[
+    str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
+]
+
 
 def columns(
     data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
     schema: Annotated[Path | None, typer.Option(help="What columns are, as TOML.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-    ] = None,
+    keep: Keep = None,
+    sheet: Sheet = None,
     as_toml: Annotated[
         bool, typer.Option("--toml", help="Print a schema to change by hand and pass to fit --schema.")
     ] = False,

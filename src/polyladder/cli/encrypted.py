@@ -14,7 +14,7 @@ from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
 
 if TYPE_CHECKING:
-    from polyladder.convert.encrypted.client import Recipe
+    from polyladder.convert.encrypted.client import ClientRecipe
     from polyladder.tables.table import Table
 
 encrypted = typer.Typer(help="Predictions of rows that the predictor cannot read.", no_args_is_help=True)
@@ -131,15 +131,15 @@ def decrypt(
 
 def read_recipe(path: Path) -> Any:
     """The recipe in a file."""
-    from polyladder.convert.encrypted.client import Recipe
+    from polyladder.convert.encrypted.client import ClientRecipe
 
     try:
-        return Recipe.from_json(path.read_text(encoding="utf-8"))
+        return ClientRecipe.from_json(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} must hold a recipe of polyladder; it is something else or damaged.") from error
 
 
-def table_rows(recipe: Recipe, rows: str) -> Table:
+def table_rows(recipe: ClientRecipe, rows: str) -> Table:
     """The rows of a table file with the recipe's columns."""
     from polyladder.fitted.rows import file_columns, file_table
     from polyladder.tables.table_file import open_table

@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from polyladder.estimators.table_estimator import TableEstimator
     from polyladder.explain.contributions import Contributions
     from polyladder.explain.curve import Curve
     from polyladder.explain.explanation import Explanation
@@ -80,7 +81,7 @@ def explain(
         show(console, found, written_columns(estimator))
 
 
-def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
+def show_shortened(estimator: TableEstimator, tolerance: str, as_json: bool) -> None:
     """Print a formula whose error is proven to stay within a tolerance such as 1% or 0.01."""
     from polyladder.explain.terms import term_count
     from polyladder.export.fitted_formula import FittedFormula
@@ -107,7 +108,7 @@ def show_shortened(estimator: Any, tolerance: str, as_json: bool) -> None:
         typer.echo(str(found))
 
 
-def explained_row(estimator: Any, data: str | None, row: int, from_row: int | None) -> Contributions:
+def explained_row(estimator: TableEstimator, data: str | None, row: int, from_row: int | None) -> Contributions:
     """What each column contributed to the prediction of one row of a file."""
     from polyladder.explain.contributions import contributions
 
@@ -121,15 +122,18 @@ def explained_row(estimator: Any, data: str | None, row: int, from_row: int | No
     return contributions(estimator.model_.described_by(rows), rows.take([row - 1]), start)
 
 
-def show_row(console: Console, parts: Contributions, row: int) -> None:
-    """Print what each column contributed to one prediction."""
+def speaker(console: Console) -> Callable[..., None]:
+    """What prints a line of words in a style, none of them taken for markup."""
     from rich.text import Text
 
-    def say(words: str = "", style: str = "") -> None:
-        console.print(Text(words, style))
+    return lambda words="", style="": console.print(Text(words, style))
 
+
+def show_row(console: Console, parts: Contributions, row: int) -> None:
+    """Print what each column contributed to one prediction."""
     from polyladder.tables.number_style import number_words
 
+    say = speaker(console)
     prediction = parts.predictions[0]
     said = number_words(prediction) if isinstance(prediction, float) else prediction
     say(f"Row {row}: {said}", "bold")
@@ -155,12 +159,12 @@ def show_row(console: Console, parts: Contributions, row: int) -> None:
             say(f"  {'held to the range of predictions':<{width}}  {number_words(parts.held[0, k], signed=True):>10}")
 
 
-def written_columns(estimator: Any) -> dict[str, Any]:
+def written_columns(estimator: TableEstimator) -> dict[str, Any]:
     """How the columns of the model's table are written, by name."""
     return {column["name"]: column.get("written") for column in (estimator.card_ or {}).get("columns", ())}
 
 
-def given_rows(estimator: Any, data: str, least: int = 2) -> Any:
+def given_rows(estimator: TableEstimator, data: str, least: int = 2) -> Any:
     """Rows of a file, as the estimator takes them."""
     from polyladder.automatic.model_rows import file_columns, model_rows
     from polyladder.tables.number_style import counted
@@ -175,13 +179,9 @@ def given_rows(estimator: Any, data: str, least: int = 2) -> Any:
 
 def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> None:
     """Print an explanation; ``written`` says how columns are written."""
-    from rich.text import Text
-
-    def say(words: str = "", style: str = "") -> None:
-        console.print(Text(words, style))
-
     from polyladder.tables.number_style import counted
 
+    say = speaker(console)
     rows = f", fitted to {counted(found.rows, 'row')}" if found.rows else ""
     say(f"{found.target}: a polynomial of order {found.order} in {counted(found.inputs, 'input')}{rows}.", "bold")
     for formula in found.formulas:

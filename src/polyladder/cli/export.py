@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from polyladder.cli.output import Force, NoClobber, place_words
 from polyladder.export.source import LANGUAGES, to_source
 from polyladder.files import kinds
 from polyladder.files.outputs import Output, check_outputs
+
+if TYPE_CHECKING:
+    from polyladder.fitted.model import AnyModel
 
 FORMATS = {
     **{language.name: (language.kind, language.ending) for language in LANGUAGES.values()},
@@ -23,7 +26,7 @@ FORMATS = {
 Target = StrEnum("Target", [(name, name) for name in FORMATS])  # type: ignore[misc]
 
 
-class Numbers(StrEnum):
+class NumberChoice(StrEnum):
     """What is computed in."""
 
     FLOAT64 = "float64"
@@ -37,7 +40,9 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to; by default beside here, under the model's name.")
     ] = None,
-    numbers: Annotated[Numbers, typer.Option(help="For c and onnx; fixed is c with integers alone.")] = Numbers.FLOAT64,
+    numbers: Annotated[
+        NumberChoice, typer.Option(help="For c and onnx; fixed is c with integers alone.")
+    ] = NumberChoice.FLOAT64,
     name: Annotated[
         str, typer.Option(help="For c and javascript: prefix of functions, name of the object.")
     ] = "ladder",
@@ -72,7 +77,7 @@ def export(
         typer.echo(f"Proven largest error of each answer: {', '.join(map(rounded_up, source.bound))}.")
 
 
-def write(model: Any, to: str, place: Path, options: dict[str, Any]) -> Any:
+def write(model: AnyModel, to: str, place: Path, options: dict[str, Any]) -> Any:
     """Write the export; the source, if it is one."""
     if to == "onnx":
         from polyladder.export.onnx_model import to_onnx

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyladder.cli.columns import Keep, Sheet
 from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
 from polyladder.cli.output import Force, NoClobber, place_words
 from polyladder.cli.progress import progress
@@ -19,6 +20,7 @@ from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.automatic.card import Score
+    from polyladder.estimators.table_estimator import TableEstimator
 
 SHOWN_CLASSES = 10
 """Classes of the table that says which were taken for which."""
@@ -48,12 +50,8 @@ def fit(
     task: Annotated[TaskName | None, typer.Option(help="By default guessed from the target.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be repeated.")] = None,
     category: Annotated[list[str] | None, typer.Option(help="Take this column as categories; may be repeated.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-    ] = None,
+    keep: Keep = None,
+    sheet: Sheet = None,
     schema: Annotated[
         Path | None, typer.Option(help="What columns are, as TOML; `polyladder columns --toml` writes a first one.")
     ] = None,
@@ -178,7 +176,12 @@ def fit(
 
 
 def finish(
-    estimator: Any, places: list[Path], replaced: list[bool], metrics: Path | None, as_json: bool, quiet: bool
+    estimator: TableEstimator,
+    places: list[Path],
+    replaced: list[bool],
+    metrics: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Say what was found, and where it is."""
     if metrics is not None:
@@ -213,7 +216,7 @@ def write_metrics(card: dict[str, Any], path: Path) -> None:
     write_atomically((json.dumps(found, indent=1) + "\n").encode(), path)
 
 
-def show_result(estimator: Any) -> None:
+def show_result(estimator: TableEstimator) -> None:
     """Print the table of scores, and what was fitted."""
     from polyladder.cli.printable import make_console
 

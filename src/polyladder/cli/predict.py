@@ -12,11 +12,13 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from polyladder.cli.columns import Sheet
 from polyladder.cli.output import Force, NoClobber
 from polyladder.files.kinds import TABLE
 from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
+    from polyladder.estimators.table_estimator import TableEstimator
     from polyladder.tables.table_file import TableFile
 
 
@@ -26,9 +28,7 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
     ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-    ] = None,
+    sheet: Sheet = None,
     interval: Annotated[
         float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold this many percent.")
     ] = None,
@@ -105,7 +105,9 @@ def carried_columns(file: TableFile, names: Sequence[str], everything: bool) -> 
     return file.names if everything else tuple(dict.fromkeys(names))
 
 
-def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool = False) -> Iterator[tuple[bytes, int]]:
+def prediction_lines(
+    estimator: TableEstimator, file: TableFile, asked: Asked, quiet: bool = False
+) -> Iterator[tuple[bytes, int]]:
     """Lines of CSV, the header first, and how many rows they are."""
     import polars as pl
 
@@ -141,7 +143,7 @@ def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool 
         file.notes.append(f"The last row is labeled {label!r}: it was predicted like any other.")
 
 
-def predicted_columns(estimator: Any, asked: Asked) -> list[str]:
+def predicted_columns(estimator: TableEstimator, asked: Asked) -> list[str]:
     """The header of the result, without what is carried along."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor
@@ -167,7 +169,7 @@ def predicted_columns(estimator: Any, asked: Asked) -> list[str]:
     return ["prediction", "lower", "upper"]
 
 
-def predictions(estimator: Any, X: Any, asked: Asked) -> list[Any]:
+def predictions(estimator: TableEstimator, X: Any, asked: Asked) -> list[Any]:
     """The columns of the result for some rows. Each has shape (n,)."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor

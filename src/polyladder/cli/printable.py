@@ -77,7 +77,7 @@ def make_console(stderr: bool = False, **options: Any) -> Console:
     from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
     from rich.segment import Segment
 
-    class Shown:
+    class PrintableParts:
         def __init__(self, inner: ConsoleRenderable) -> None:
             self.inner = inner
 
@@ -87,7 +87,7 @@ def make_console(stderr: bool = False, **options: Any) -> Console:
 
     class Hook(RenderHook):
         def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-            return [Shown(each) for each in renderables]
+            return [PrintableParts(each) for each in renderables]
 
     made = Console(file=terminal(sys.stderr if stderr else sys.stdout), **options)
     made.push_render_hook(Hook())

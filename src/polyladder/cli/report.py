@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from polyladder.cli.output import Force, NoClobber, place_words
 from polyladder.files.kinds import PAGE
 from polyladder.files.outputs import Output, check_outputs
+
+if TYPE_CHECKING:
+    from polyladder.estimators.table_estimator import TableEstimator
 
 
 def report(
@@ -40,7 +43,7 @@ def report(
     typer.echo(place_words("Report:", output, replaced))
 
 
-def judged_rows(estimator: Any, data: str) -> tuple[Any, Any]:
+def judged_rows(estimator: TableEstimator, data: str) -> tuple[Any, Any]:
     """Rows of a file as the model takes them, and their targets if the file has them; rows without one are left out."""
     import sys
 

@@ -23,7 +23,7 @@ SHOWN = 50.0
 
 
 @dataclass(frozen=True)
-class Formula:
+class LadderFormula:
     """The outputs of a ladder as sympy expressions, with what was lost by shortening them.
 
     Args:
@@ -49,14 +49,17 @@ class Formula:
         )
 
 
-def to_sympy(
+def ladder_formula(
     polynomial: LadderPolynomial,
     names: Sequence[str] | None = None,
     digits: int | None = None,
     prune: float | None = None,
     max_terms: int = 1_000_000,
-) -> Any:
-    """The sympy expression of a ladder, expanded into monomials.
+) -> LadderFormula:
+    """The sympy expressions of a ladder, expanded into monomials, with a bound on the error of pruning and rounding.
+
+    Pruning goes from the smallest coefficient upward and stops before their absolute sum exceeds ``prune``; the terms
+    that are left are then rounded. Coefficients are multiplied out in float64, whatever the dtype of the weights.
 
     Args:
         polynomial: a single one (``batch_shape`` ()).
@@ -65,34 +68,7 @@ def to_sympy(
         prune: drop small terms, as many as together cannot change an output by more than this on [-1, 1]^d.
         max_terms: refuse a polynomial with more monomials than this before pruning.
 
-    Returns:
-        One expression for a ladder of one output, a list of them for several. `formula` takes the same arguments and
-        states the largest possible error as well.
-
     Cost: that of `coefficients`, then about a millisecond of sympy for each term that is left.
-
-    Example:
-        >>> import torch
-        >>> one, zero = torch.ones(1, 1), torch.zeros(1)
-        >>> square = LadderPolynomial(W=(one,), b=(zero,), V=(one,), c=(zero + 2,), readout=one, offset=zero - 1)
-        >>> to_sympy(square, ["speed"])
-        1.0*speed**2 + 2.0*speed - 1.0
-    """
-    expressions = formula(polynomial, names, digits, prune, max_terms).expressions
-    return expressions[0] if len(expressions) == 1 else list(expressions)
-
-
-def formula(
-    polynomial: LadderPolynomial,
-    names: Sequence[str] | None = None,
-    digits: int | None = None,
-    prune: float | None = None,
-    max_terms: int = 1_000_000,
-) -> Formula:
-    """As `to_sympy`, with a bound on the error of pruning and rounding.
-
-    Pruning goes from the smallest coefficient upward and stops before their absolute sum exceeds ``prune``; the terms
-    that are left are then rounded. Coefficients are multiplied out in float64, whatever the dtype of the weights.
     """
     try:
         import sympy
@@ -122,7 +98,7 @@ def formula(
         expressions.append(sympy.Add(*terms))
         errors.append(math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True)) + rounding)
         n_terms.append(len(kept))
-    return Formula(tuple(expressions), tuple(errors), tuple(n_terms))
+    return LadderFormula(tuple(expressions), tuple(errors), tuple(n_terms))
 
 
 def rounding_error(polynomial: LadderPolynomial, reach: torch.Tensor, more: float = 0.0) -> torch.Tensor:

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.estimators.batch.families import Family
 from polyladder.estimators.batch.fitting import Fitted, fit_jobs
-from polyladder.estimators.batch.plans import Job, Plan, Usual, make_plans
+from polyladder.estimators.batch.plans import FitPlan, Job, Usual, make_plans
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.parameters import check_number
@@ -30,7 +30,7 @@ class Opened:
     """
 
     prepared: Prepared
-    plans: list[Plan]
+    plans: list[FitPlan]
     jobs: list[Job]
 
 
@@ -131,7 +131,7 @@ class EnsembleEstimator(TableEstimator):
         """What is fitted apart: everything at once, unless a classifier takes one class after another."""
         return [rows]
 
-    def _plans(self, rows: Rows) -> list[Plan]:
+    def _plans(self, rows: Rows) -> list[FitPlan]:
         raise NotImplementedError
 
     def _keep(self, models: list[list[Any]], kept: list[int]) -> None:
@@ -143,7 +143,7 @@ class EnsembleEstimator(TableEstimator):
         """
         raise NotImplementedError
 
-    def _planned(self, family: Family, solver: str, rows: Rows, usual: Usual) -> list[Plan]:
+    def _planned(self, family: Family, solver: str, rows: Rows, usual: Usual) -> list[FitPlan]:
         return make_plans(self.get_params(deep=False), family, solver, rows, usual)
 
 

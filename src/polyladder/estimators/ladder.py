@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.batch.families import Ladders
-from polyladder.estimators.batch.plans import Job, Plan, Usual
+from polyladder.estimators.batch.families import LadderFamily
+from polyladder.estimators.batch.plans import FitPlan, Job, Usual
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
@@ -304,9 +304,9 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         with draft_of(self, keep_learned=True) as draft:
             draft._check_parameters()
             prepared = draft._prepare_more(X, y, sample_weight)
-            family = Ladders(draft.members_.hidden, batch_norm=False)
+            family = LadderFamily(draft.members_.hidden, batch_norm=False)
             seeds = seeds_from(draft.random_state, len(draft.members_))
-            plans = [Plan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
+            plans = [FitPlan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
             jobs = [Job(plan, prepared.rows, start) for plan, start in zip(plans, draft.members_, strict=True)]
             draft._run(Opened(prepared, plans, jobs), "partial fit")
         return self
@@ -362,14 +362,14 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.landmarks_ = None
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
-    def _plans(self, rows: Rows) -> list[Plan]:
+    def _plans(self, rows: Rows) -> list[FitPlan]:
         order = self.usual_order if self.order == "auto" else int(self.order)
         models = None if self.n_estimators == "auto" else int(self.n_estimators)
         work = work_for(self.solver, rows, self._width(rows, "alternating"), order, models, self.max_seconds)
         if self.verbose:
             print(f"{type(self).__name__}: {work}", file=sys.stderr)
         hidden = (self._width(rows, work.solver),) * (order - 1)
-        family = Ladders(hidden, batch_norm=bool(self.batch_norm) and rows.count > 1)
+        family = LadderFamily(hidden, batch_norm=bool(self.batch_norm) and rows.count > 1)
         return self._planned(family, work.solver, rows, Usual(work.models, SWEEPS, work.stages))
 
     def _width(self, rows: Rows, solver: str) -> int:
@@ -381,7 +381,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return 128
         return 12 if rows.many else 10
 
-    def _starts(self, plans: list[Plan], rows: Rows) -> list[LadderPolynomial]:
+    def _starts(self, plans: list[FitPlan], rows: Rows) -> list[LadderPolynomial]:
         """The ladders of the previous fit, if they still have the shape that is asked for."""
         p = self.members_
         wanted = (len(plans), plans[0].family.hidden, rows.outputs)  # type: ignore[attr-defined]

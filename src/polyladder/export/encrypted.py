@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from polyladder.convert.encrypted.client import Recipe
+from polyladder.convert.encrypted.client import ClientRecipe
 from polyladder.convert.encrypted.ids import model_id
 from polyladder.convert.encrypted.noise import error_bound
 from polyladder.convert.encrypted.normalized import NormalModel, normalized
@@ -57,7 +57,7 @@ def encrypt(
         description = held(description, ranges)
     plain = normalized(description)
     parameters, bound = chosen(plain, tolerances(plain, answer, tolerance))
-    recipe = Recipe(
+    recipe = ClientRecipe(
         model_id(description, answer),
         parameters,
         description.columns,

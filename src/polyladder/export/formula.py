@@ -12,8 +12,7 @@ from torch import Tensor
 
 from polyladder.analysis.coefficients import coefficients
 from polyladder.convert.exported.ranges import input_box
-from polyladder.convert.formula import Formula, pruned, rounded, rounding_error
-from polyladder.convert.formula import formula as ladder_formula
+from polyladder.convert.formula import LadderFormula, ladder_formula, pruned, rounded, rounding_error
 from polyladder.convert.printed import decimal_place, rounded_within, shortest
 from polyladder.export.fitted_formula import FittedFormula
 from polyladder.export.formula_inputs import formula_inputs, mapping
@@ -61,7 +60,7 @@ def to_sympy(
         1.0*speed**2 + 2.0*speed - 1.0
     """
     found = formula(model, names, digits, prune, max_terms, tolerance)
-    written = list(found.expressions) if isinstance(found, Formula) else found.expressions()
+    written = list(found.expressions) if isinstance(found, LadderFormula) else found.expressions()
     return written[0] if len(written) == 1 else written
 
 
@@ -72,10 +71,10 @@ def formula(
     prune: float | None = None,
     max_terms: int = MAX_TERMS,
     tolerance: float = 0.0,
-) -> Formula | FittedFormula:
+) -> LadderFormula | FittedFormula:
     """As `to_sympy`, with a bound on the error of pruning and rounding.
 
-    Of a ladder that is `polyladder.convert.formula.formula`. Of an estimator it is a formula in columns that are mapped
+    Of a ladder the error is that on [-1, 1]^d. Of an estimator it is a formula in columns that are mapped
     to [-1, 1] (indicators stay 0 or 1): no monomial exceeds 1 there, so the terms that are left out cannot add more
     than the sum of their coefficients. ``tolerance`` says how much that and the rounding of all numbers may be: for
     numbers as a share of the range of the training targets, for classes as a change of probability. The stated error

@@ -39,11 +39,11 @@ def replacing(path: str | PathLike[str], new: bool = False) -> Iterator[IO[bytes
     # Short enough for any file system, whatever the name.
     beside = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}"
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        opened = beside.open("xb")
     except OSError as error:
         raise OSError(f"{path} cannot be written: {error.strerror}. Choose another folder.") from error
     try:
-        with os.fdopen(handle, "wb") as file:
+        with opened as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

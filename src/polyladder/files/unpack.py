@@ -82,9 +82,9 @@ def find_packing(stream: Any, start: bytes, label: str) -> IO[bytes] | None:
     if start.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=stream)  # type: ignore[return-value]
     if start.startswith(b"BZh"):
-        return io.BufferedReader(Streams(stream, bz2.BZ2Decompressor))
+        return io.BufferedReader(JoinedStreams(stream, bz2.BZ2Decompressor))
     if start.startswith(b"\xfd7zXZ"):
-        return io.BufferedReader(Streams(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_MEMORY)))
+        return io.BufferedReader(JoinedStreams(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, XZ_MEMORY)))
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return open_zip(stream, label)
     if start.startswith(b"\x28\xb5\x2f\xfd"):
@@ -148,11 +148,20 @@ class Counted:
         self.count += len(data)
         return data
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.stream, name)
+    def seekable(self) -> bool:
+        """Whether it can be read from any place, as archives must be."""
+        return self.stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """As the stream's."""
+        return self.stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        """As the stream's."""
+        return self.stream.tell()
 
 
-class Streams(io.RawIOBase):
+class JoinedStreams(io.RawIOBase):
     """Compressed streams one after another, read as one file.
 
     The standard library's readers take whatever follows the first stream and is not another one for padding, so that

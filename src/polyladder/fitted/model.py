@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -258,6 +258,13 @@ class HasModel(Protocol):
         """What was fitted."""
 
 
+@runtime_checkable
+class HasBest(Protocol):
+    """A search of scikit-learn that has ended, with what it found."""
+
+    best_estimator_: HasModel
+
+
 AnyModel = FittedModel | LadderPolynomial | HasModel
 """What readers take: a fitted model, a single ladder, or an estimator or grid search that has a fitted model."""
 
@@ -279,9 +286,8 @@ def fitted_model(model: AnyModel, names: Sequence[str] | None = None) -> FittedM
         # scikit-learn's error of what is not fitted yet is both.
         if isinstance(error, ValueError):
             raise
-        best: HasModel | None = vars(model).get("best_estimator_") if "__dict__" in dir(model) else None
-        if best is not None:
-            return fitted_model(best)
+        if isinstance(model, HasBest):
+            return fitted_model(model.best_estimator_)
         raise TypeError(
             f"model must be a ladder or a fitted estimator with one behind it; got {type(model).__name__}. "
             "Use LPNNRegressor or LPNNClassifier."

@@ -12,7 +12,7 @@ import polars as pl
 from polyladder.fitted.column import Column
 from polyladder.tables.columns import ColumnKind, convert
 from polyladder.tables.marks import as_others_write
-from polyladder.tables.table import Table, as_numbers, frame_columns, is_date, is_frame, read_table
+from polyladder.tables.table import Located, Table, as_numbers, frame_columns, is_date, is_frame, read_table
 
 if TYPE_CHECKING:
     from polyladder.tables.table_file import TableFile
@@ -73,7 +73,7 @@ def frame_table(columns: Sequence[Column], rows: Any, named: bool) -> Table:
         if column.kind == "number" and is_date(found[place][1]) != days:
             wanted, got = ("dates", "numbers") if days else ("numbers", "dates")
             raise ValueError(f"Column {column.name!r} must hold {wanted}, as in training; got {got}.")
-    chosen = rows.iloc[:, order] if hasattr(rows, "iloc") else rows[:, order]
+    chosen = rows.iloc[:, order] if isinstance(rows, Located) else rows[:, order]
     return read_table(chosen, [i for i, column in enumerate(columns) if column.kind == "category"])
 
 

@@ -27,7 +27,7 @@ class Feedforward(BatchedModule):
     .. math:: h^0 = x, \quad h^l = \mathrm{dropout}(\mathrm{BN}(\sigma(W^l h^{l-1} + b^l)))
 
     followed by a linear readout. With the square as activation it is in ``eval`` mode a polynomial of order
-    2 ** len(hidden), whose monomials `polyladder.analysis.feedforward_coefficients` writes out.
+    2 ** len(hidden), whose monomials `polyladder.feedforward_coefficients` writes out.
 
     Args:
         in_features: d, the number of inputs.

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -33,7 +34,7 @@ def csr_rows(starts: Tensor, columns: Tensor, values: Tensor, in_features: int) 
 
 def as_rows(matrix: Any) -> Tensor:
     """A NumPy array, or a SciPy matrix in CSR form, as a tensor that shares its values."""
-    if not hasattr(matrix, "indptr"):
+    if isinstance(matrix, np.ndarray):
         return torch.from_numpy(matrix)
     starts, columns = (torch.from_numpy(t).to(torch.int64) for t in (matrix.indptr, matrix.indices))
     return csr_rows(starts, columns, torch.from_numpy(matrix.data), matrix.shape[1])

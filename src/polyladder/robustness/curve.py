@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from torch import Tensor
 
+from polyladder.fitted.model import AnyModel
 from polyladder.renamed import renamed
 from polyladder.robustness.attack import attack
 from polyladder.robustness.table_model import read_estimator
@@ -34,7 +35,7 @@ class RobustnessCurve:
 
 @renamed("restarts", estimator="model", X="x")
 @small_on_one_thread
-def robustness_curve(model: Any, x: Any, y: Any, radii: Sequence[float], *, restarts: int = 2) -> RobustnessCurve:
+def robustness_curve(model: AnyModel, x: Any, y: Any, radii: Sequence[float], *, restarts: int = 2) -> RobustnessCurve:
     """Certified and attacked error of a fitted estimator over several radii.
 
     Args:

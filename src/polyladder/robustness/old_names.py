@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from polyladder.fitted.model import AnyModel
 from polyladder.renamed import say
 from polyladder.robustness.attack import attack
 from polyladder.robustness.optimize import maximize as highest
@@ -14,7 +15,13 @@ from polyladder.robustness.worst import Attack
 
 
 def attack_table(
-    estimator: Any, X: Any, y: Any, radius: float | Mapping[str, float], *, budget: float | None = None, **options: Any
+    estimator: AnyModel,
+    X: Any,
+    y: Any,
+    radius: float | Mapping[str, float],
+    *,
+    budget: float | None = None,
+    **options: Any,
 ) -> Attack:
     """The old name of `attack` for an estimator."""
     say("attack_table is called attack: write attack(model, x, y, radius, ...).")
@@ -22,7 +29,7 @@ def attack_table(
 
 
 def optimize_table(
-    estimator: Any,
+    estimator: AnyModel,
     bounds: Mapping[str, tuple[float, float]] | None = None,
     fixed: Mapping[str, Any] | None = None,
     *,

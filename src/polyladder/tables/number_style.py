@@ -70,7 +70,8 @@ class NumberStyle:
 
     def json(self) -> dict[str, Any]:
         """What differs from a plain number."""
-        return {name: value for name, value in asdict(self).items() if value != getattr(PLAIN, name)}
+        plain = asdict(PLAIN)
+        return {name: value for name, value in asdict(self).items() if value != plain[name]}
 
     @property
     def words(self) -> str:

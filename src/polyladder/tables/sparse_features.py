@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from polyladder.tables.table import as_numbers
@@ -32,7 +33,7 @@ def is_sparse_table(X: Any) -> bool:
     return bool(sparse.issparse(X))
 
 
-def read_sparse(estimator: Any, X: Any, *, reset: bool) -> SparseTable:
+def read_sparse(estimator: BaseEstimator, X: Any, *, reset: bool) -> SparseTable:
     """Check sparse rows as scikit-learn does, on behalf of an estimator with a ``features`` parameter.
 
     Missing numbers are refused: a median of mostly zeros says nothing.

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Number
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -55,6 +55,31 @@ class Table:
         return replace(self, numbers=self.numbers[rows], categories={i: c[rows] for i, c in self.categories.items()})
 
 
+@runtime_checkable
+class Frame(Protocol):
+    """A data frame of any library: columns with names."""
+
+    @property
+    def columns(self) -> Any:
+        """Their names."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+
+
+@runtime_checkable
+class Located(Protocol):
+    """A frame or a column of pandas, or of a library like it, whose cells are found by their places."""
+
+    @property
+    def iloc(self) -> Any:
+        """What is indexed by places."""
+
+    def to_numpy(self, dtype: Any = None, copy: bool = False, na_value: Any = None) -> np.ndarray[Any, Any]:
+        """As an array."""
+
+
 def as_numbers(X: Any) -> Any:
     """A masked array as numbers with NaN where it is masked; everything else as it is, but for arrays of dates."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
@@ -65,13 +90,14 @@ def as_numbers(X: Any) -> Any:
 
 def is_frame(X: Any) -> bool:
     """Whether X has named columns (pandas, polars)."""
-    return hasattr(X, "columns") and hasattr(X, "shape") and not hasattr(X, "toarray")
+    # Arrays, which are most common, need not wait for the protocol: it takes longer than the prediction of a row.
+    return not isinstance(X, np.ndarray) and isinstance(X, Frame)
 
 
 def frame_columns(X: Any) -> list[tuple[str, Any]]:
     """Names and columns of a frame, duplicated names included."""
     names = [str(name) for name in X.columns]
-    if hasattr(X, "iloc"):
+    if isinstance(X, Located):
         return [(name, X.iloc[:, i]) for i, name in enumerate(names)]
     return [(name, X[:, i]) for i, name in enumerate(names)]
 
@@ -167,7 +193,7 @@ def read_days(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 def read_numbers(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A column as float64, what is missing as NaN."""
     try:
-        if hasattr(column, "iloc"):
+        if isinstance(column, Located):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
         return np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -25,7 +25,7 @@ from polyladder.tables.json_rows import is_json, json_table
 from polyladder.tables.sheet_rows import sheet_table
 from polyladder.tables.spaced_text import row_names, spaced_blocks
 from polyladder.tables.table import frame_columns, is_frame
-from polyladder.tables.text_rows import LONGEST_ROW, Layout, Rows, find_rows
+from polyladder.tables.text_rows import LONGEST_ROW, TextLayout, TextRows, find_rows
 from polyladder.tables.workbook import open_workbook
 
 BLOCK = 2**23
@@ -179,7 +179,7 @@ def open_text(stream: IO[bytes], start: bytes, label: str, block: int) -> TableF
     named = None if separator or cr else row_names(sample[:SAMPLE])
     if named is not None:
         blocks, separator = spaced_blocks(blocks, named), " "
-    layout = Layout(separator or ",", cr)
+    layout = TextLayout(separator or ",", cr)
     header, rows = find_header(find_rows(blocks, layout, label), layout, label)
     header, rows = with_second_line(header, rows, layout, notes)
     names, renamed = settle_names(header)
@@ -255,7 +255,7 @@ def find_separator(sample: str) -> str:
     return best if score(best)[0] else ""
 
 
-def find_header(tables: Iterator[Rows], layout: Layout, label: str) -> tuple[list[str], Iterator[Rows]]:
+def find_header(tables: Iterator[TextRows], layout: TextLayout, label: str) -> tuple[list[str], Iterator[TextRows]]:
     """The cells of the first row that is not blank, and the rows after it."""
     for rows in tables:
         for i in np.flatnonzero(~rows.blank).tolist():
@@ -272,10 +272,10 @@ def find_header(tables: Iterator[Rows], layout: Layout, label: str) -> tuple[lis
 
 
 def with_second_line(
-    header: list[str], tables: Iterator[Rows], layout: Layout, notes: list[str]
-) -> tuple[list[str], Iterator[Rows]]:
+    header: list[str], tables: Iterator[TextRows], layout: TextLayout, notes: list[str]
+) -> tuple[list[str], Iterator[TextRows]]:
     """The header with the line below it, if that belongs to it, and the rows after that."""
-    seen: list[Rows] = []
+    seen: list[TextRows] = []
     cells: list[tuple[str | None, ...]] = []
     for rows in tables:
         seen.append(rows)
@@ -315,7 +315,7 @@ def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
 
 
 def read_chunks(
-    tables: Iterator[Rows], names: tuple[str, ...], separator: str, label: str, notes: list[str]
+    tables: Iterator[TextRows], names: tuple[str, ...], separator: str, label: str, notes: list[str]
 ) -> Iterator[Any]:
     """Frames of text cells. Blank lines are rows only if there is one column; short rows are filled up."""
     width = len(names)

@@ -26,7 +26,7 @@ QUOTED = re.compile(rb'"(?:[^"]++|"")*+"')
 
 
 @dataclass(frozen=True)
-class Layout:
+class TextLayout:
     r"""How a text is cut into cells.
 
     Attributes:
@@ -54,7 +54,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TextRows:
     """Whole rows.
 
     Attributes:
@@ -76,13 +76,13 @@ class Rows:
         """The text of the rows from one on and before another, counted from 0."""
         return self.text[self.ends[first - 1] + 1 if first else 0 : self.ends[last - 1] + 1 if last else 0]
 
-    def after(self, first: int) -> Rows:
+    def after(self, first: int) -> TextRows:
         """The rows from one on, counted from 0."""
         skipped = len(self.text) - len(self.part(first, len(self)))
-        return Rows(self.text[skipped:], self.ends[first:] - skipped, self.cells[first:], self.blank[first:])
+        return TextRows(self.text[skipped:], self.ends[first:] - skipped, self.cells[first:], self.blank[first:])
 
 
-def find_rows(blocks: Iterator[bytes], layout: Layout, label: str) -> Iterator[Rows]:
+def find_rows(blocks: Iterator[bytes], layout: TextLayout, label: str) -> Iterator[TextRows]:
     """Whole rows, from blocks that may be cut anywhere."""
     rest, line = b"", 1
     for block in blocks:
@@ -105,7 +105,7 @@ def find_rows(blocks: Iterator[bytes], layout: Layout, label: str) -> Iterator[R
         yield whole_rows(rest, layout, label, line, final=True)[0]
 
 
-def whole_rows(buffer: bytes, layout: Layout, label: str, line: int, final: bool) -> tuple[Rows, bytes]:
+def whole_rows(buffer: bytes, layout: TextLayout, label: str, line: int, final: bool) -> tuple[TextRows, bytes]:
     """The whole rows at the start of a text, and what is left of it.
 
     Args:
@@ -134,7 +134,7 @@ def whole_rows(buffer: bytes, layout: Layout, label: str, line: int, final: bool
     return index_rows(text, layout, held)
 
 
-def index_rows(text: bytes, layout: Layout, held: bytes) -> tuple[Rows, bytes]:
+def index_rows(text: bytes, layout: TextLayout, held: bytes) -> tuple[TextRows, bytes]:
     """Where the rows of a text with regular quotes end; what follows the last is left, before what is held back."""
     data = np.frombuffer(text, np.uint8)
     plain = ~in_quotes(data)
@@ -152,10 +152,10 @@ def index_rows(text: bytes, layout: Layout, held: bytes) -> tuple[Rows, bytes]:
     lengths = np.diff(ends, prepend=-1) - 1
     blank = (lengths == 0) | ((lengths == 1) & (data[ends - 1] == CR))
     cells = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
-    return Rows(text[:cut], ends, cells, blank), text[cut:] + held
+    return TextRows(text[:cut], ends, cells, blank), text[cut:] + held
 
 
-def is_regular(text: bytes, layout: Layout) -> bool:
+def is_regular(text: bytes, layout: TextLayout) -> bool:
     """Whether quotes stand only where all parsers agree about them: around cells, and doubled within."""
     if b'"' not in text:
         return True
@@ -190,7 +190,7 @@ def last_opening(text: bytes) -> int:
     return int(np.flatnonzero(opening)[-1])
 
 
-def mend_quotes(buffer: bytes, layout: Layout, label: str, line: int, final: bool) -> tuple[bytes, bytes]:
+def mend_quotes(buffer: bytes, layout: TextLayout, label: str, line: int, final: bool) -> tuple[bytes, bytes]:
     """The whole rows of a text with irregular quotes made regular, and what follows them.
 
     Quotes in the middle of a cell are characters; what follows a closing quote belongs to its cell.
@@ -234,7 +234,7 @@ def mend_quotes(buffer: bytes, layout: Layout, label: str, line: int, final: boo
     return bytes(mended[:kept]), buffer[row:]
 
 
-def left_open(buffer: bytes, quote: int, layout: Layout, label: str, line: int) -> ValueError:
+def left_open(buffer: bytes, quote: int, layout: TextLayout, label: str, line: int) -> ValueError:
     """The sentence about a quote without an end."""
     at = line + layout.line_ends(buffer[:quote])
     return ValueError(

@@ -22,16 +22,16 @@ SAMPLE_SEED = 1
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class KeyedRows:
     """Rows of a table with their targets, and the keys by which a sample is drawn. Shapes (n, ...)."""
 
     table: Table
     y: Array
     keys: Array
 
-    def take(self, rows: Array) -> Rows:
+    def take(self, rows: Array) -> KeyedRows:
         """Some of them."""
-        return Rows(self.table.take(rows), self.y[rows], self.keys[rows])
+        return KeyedRows(self.table.take(rows), self.y[rows], self.keys[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class Summary:
     mean: Array
     spread: Array
     integral: Array
-    sample: Rows
-    witnesses: Rows
+    sample: KeyedRows
+    witnesses: KeyedRows
     size: int
 
     def __add__(self, other: Summary) -> Summary:
@@ -86,7 +86,7 @@ class Summarize:
 
     def __call__(self, part: Part) -> Summary:
         """Of all rows of a part."""
-        rows = Rows(part_table(part.X), np.asarray(part.y), row_keys(part, SAMPLE_SEED))
+        rows = KeyedRows(part_table(part.X), np.asarray(part.y), row_keys(part, SAMPLE_SEED))
         numbers = rows.table.numbers
         present = (~np.isnan(numbers)).sum(0)
         mean = np.nansum(numbers, 0) / np.maximum(present, 1)
@@ -107,14 +107,14 @@ def part_table(X: Any) -> Table:
     return Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(f"x{i}" for i in range(matrix.shape[1])))
 
 
-def drawn(rows: Rows, size: int) -> Rows:
+def drawn(rows: KeyedRows, size: int) -> KeyedRows:
     """The rows with the smallest keys: a random sample, whatever the order in which parts are joined."""
     if len(rows.keys) <= size:
         return rows
     return rows.take(np.sort(np.argpartition(rows.keys, size - 1)[:size]))
 
 
-def witnesses(rows: Rows) -> Rows:
+def witnesses(rows: KeyedRows) -> KeyedRows:
     """For each column a row with its least number, its greatest, a missing one, and each of its categories."""
     kept: list[Array] = []
     for column in rows.table.numbers.T:
@@ -131,14 +131,14 @@ def witnesses(rows: Rows) -> Rows:
     return rows.take(np.unique(np.concatenate(kept)) if kept else np.arange(0))
 
 
-def joined(a: Rows, b: Rows) -> Rows:
+def joined(a: KeyedRows, b: KeyedRows) -> KeyedRows:
     """Rows of two parts of one table."""
     one, other = a.table, b.table
     if one.names != other.names or tuple(one.categories) != tuple(other.categories) or one.dates != other.dates:
         raise ValueError(f"Every part must have the same columns; got {one.names[:6]} and {other.names[:6]}.")
     categories = {i: np.concatenate([c, other.categories[i]]) for i, c in one.categories.items()}
     table = replace(one, numbers=np.concatenate([one.numbers, other.numbers]), categories=categories)
-    return Rows(table, np.concatenate([a.y, b.y]), np.concatenate([a.keys, b.keys]))
+    return KeyedRows(table, np.concatenate([a.y, b.y]), np.concatenate([a.keys, b.keys]))
 
 
 def features_of(summary: Summary, features: Features) -> Features:

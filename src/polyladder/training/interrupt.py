@@ -8,7 +8,14 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_thread = threading.local()
+
+class Stopping(threading.local):
+    """What tells a thread to end, in each thread its own."""
+
+    stop: threading.Event | None = None
+
+
+_thread = Stopping()
 
 
 def run_until(stop: threading.Event, task: Callable[[], T]) -> T:
@@ -17,11 +24,10 @@ def run_until(stop: threading.Event, task: Callable[[], T]) -> T:
     try:
         return task()
     finally:
-        del _thread.stop
+        _thread.stop = None
 
 
 def check_interrupt() -> None:
     """Raise KeyboardInterrupt in a thread whose task is to end. Solves ask before every chunk of rows."""
-    stop: threading.Event | None = getattr(_thread, "stop", None)
-    if stop is not None and stop.is_set():
+    if _thread.stop is not None and _thread.stop.is_set():
         raise KeyboardInterrupt

@@ -3,7 +3,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from polyladder.convert.encrypted.noise import Noise, error_bound, ladder_error, multiplied, noise_of, summed
+from polyladder.convert.encrypted.noise import CiphertextNoise, error_bound, ladder_error, multiplied, noise_of, summed
 from polyladder.convert.encrypted.normalized import NormalLadder, Sum, normalized
 from polyladder.convert.encrypted.parameters import Parameters, candidates
 from polyladder.convert.encrypted.server import Machine
@@ -66,7 +66,7 @@ class WorstCase(Machine):
 
     Plaintext = Ciphertext = Number
 
-    def __init__(self, parameters: Parameters, noise: Noise) -> None:
+    def __init__(self, parameters: Parameters, noise: CiphertextNoise) -> None:
         self.parameters, self.noise, self.keys = parameters, noise, None
         self.seal = self.evaluator = self.encoder = self
 
@@ -115,7 +115,7 @@ def test_no_noise_of_any_operation_is_forgotten(source, rungs):
     parameters = Parameters(16384, 40, 10)
     real = noise_of(parameters)
     loud = {"fresh": 1e7 * real.fresh, "rescaled": 2e5 * real.rescaled, "switched": 5e13 * real.switched}
-    noise = real if source == "all" else replace(Noise(0, 0, 0, real.scale), **{source: loud[source]})
+    noise = real if source == "all" else replace(CiphertextNoise(0, 0, 0, real.scale), **{source: loud[source]})
     if rungs == 0:
         ladder = NormalLadder((), ((None, Sum(np.array([[0.25, 0.75]]), np.zeros(1))),), np.ones(1))
     else:

@@ -5,14 +5,14 @@ import pytest
 import torch
 from scipy import sparse
 
-from polyladder.estimators.batch.families import Ladders, Machines
-from polyladder.estimators.batch.plans import Plan, Usual, make_plans, usual_batch_size, usual_epochs
+from polyladder.estimators.batch.families import LadderFamily, Machines
+from polyladder.estimators.batch.plans import FitPlan, Usual, make_plans, usual_batch_size, usual_epochs
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.sparse import as_rows
 from polyladder.training.losses.squared import SQUARED
 
-FAMILY = Ladders((3,), batch_norm=False)
+FAMILY = LadderFamily((3,), batch_norm=False)
 PARAMETERS: dict[str, Any] = {
     "batch_size": "auto",
     "max_iter": "auto",
@@ -29,7 +29,7 @@ def rows(n: int, thin: bool = False, weight: torch.Tensor | None = None) -> Rows
     return Rows(z, torch.zeros(n, 1), weight, 1, SQUARED)
 
 
-def plans(n: int = 100, solver: str = "alternating", **change: Any) -> list[Plan]:
+def plans(n: int = 100, solver: str = "alternating", **change: Any) -> list[FitPlan]:
     return make_plans({**PARAMETERS, **change}, FAMILY, solver, rows(n), Usual(4, 20))
 
 
@@ -65,9 +65,9 @@ def test_what_is_given_is_taken() -> None:
 
 
 def test_plans_that_can_share_a_program_have_one_shape() -> None:
-    base = Plan(FAMILY, "adam", 5, alpha=0.1)
+    base = FitPlan(FAMILY, "adam", 5, alpha=0.1)
     for change in ({"alpha": 0.2}, {"dropout": 0.5}, {"learning_rate": 1.0}, {"seed": 9}, {"tolerance": 0.1}):
-        assert Plan(**{**vars(base), **change}).shape == base.shape
+        assert FitPlan(**{**vars(base), **change}).shape == base.shape
     for change in (
         {"alpha": None},
         {"iterations": 6},
@@ -75,11 +75,11 @@ def test_plans_that_can_share_a_program_have_one_shape() -> None:
         {"validation": 0.1},
         {"solver": "alternating"},
     ):
-        assert Plan(**{**vars(base), **change}).shape != base.shape
-    assert Plan(**{**vars(base), "family": Machines(2, 3)}).shape != base.shape
-    exact = Plan(FAMILY, "alternating", 5, alpha=0.1)
-    assert Plan(**{**vars(exact), "batch_size": 7}).shape == exact.shape
-    assert Plan(**{**vars(exact), "tolerance": 0.1}).shape != exact.shape
+        assert FitPlan(**{**vars(base), **change}).shape != base.shape
+    assert FitPlan(**{**vars(base), "family": Machines(2, 3)}).shape != base.shape
+    exact = FitPlan(FAMILY, "alternating", 5, alpha=0.1)
+    assert FitPlan(**{**vars(exact), "batch_size": 7}).shape == exact.shape
+    assert FitPlan(**{**vars(exact), "tolerance": 0.1}).shape != exact.shape
 
 
 @pytest.mark.parametrize(

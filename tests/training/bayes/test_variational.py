@@ -51,7 +51,7 @@ def test_every_update_ends_where_the_gradient_of_the_bound_vanishes(hidden: tupl
     def watch(name: str, position: int) -> None:
         step = getattr(variational, name)
 
-        def watched(post: variational.Posterior, chunks: list[factors.RowMoments], *layer: int) -> None:
+        def watched(post: variational.FlatPosterior, chunks: list[factors.RowMoments], *layer: int) -> None:
             block = position + sum(layer)
             with torch.enable_grad():
                 before = gradient(block).abs().max()

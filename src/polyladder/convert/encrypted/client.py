@@ -47,7 +47,7 @@ class Keys:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class ClientRecipe:
     """Everything that a client needs.
 
     Attributes:

@@ -21,7 +21,7 @@ DEVIATION = 3.2
 
 
 @dataclass(frozen=True)
-class Noise:
+class CiphertextNoise:
     """Bounds, as integers before division by the scale.
 
     Attributes:
@@ -37,7 +37,7 @@ class Noise:
     scale: float
 
 
-def noise_of(parameters: Parameters) -> Noise:
+def noise_of(parameters: Parameters) -> CiphertextNoise:
     """The bounds for a ring and a chain of primes; secret keys are ternary, two thirds of their entries not zero."""
     n, secret = parameters.degree, 2 * parameters.degree / 3
     fresh = 6 * DEVIATION * math.sqrt(n) + 6 * math.sqrt(n / 12)
@@ -46,10 +46,10 @@ def noise_of(parameters: Parameters) -> Noise:
     digit = n / math.pi + 6 * math.sqrt(n / 12)
     largest = 2.0 ** (parameters.bits + MARGIN) / 2.0 ** (parameters.bits + MARGIN - 1)
     switched = (parameters.levels + 1) * digit * 6 * DEVIATION * math.sqrt(n) * largest + rescaled
-    return Noise(fresh, rescaled, switched, parameters.scale)
+    return CiphertextNoise(fresh, rescaled, switched, parameters.scale)
 
 
-def summed(part: Sum, error: Array, noise: Noise) -> Array:
+def summed(part: Sum, error: Array, noise: CiphertextNoise) -> Array:
     """Error of matrix x + vector after its rescaling: of x, of rounded weights, of the rescaling. Shape (k,)."""
     # Primes differ from 2^bits by less than 1 in 1000, and so do the scales that weights are rounded to.
     rounding = 1.01 / noise.scale
@@ -63,7 +63,7 @@ def multiplied(a: Array, b: Array) -> Array:
     return product_error(np.ones_like(a), a, np.ones_like(b), b)
 
 
-def ladder_error(ladder: NormalLadder, fresh: Array, noise: Noise) -> Array:
+def ladder_error(ladder: NormalLadder, fresh: Array, noise: CiphertextNoise) -> Array:
     """Error of a ladder's sums, before they are multiplied by their sizes. Shape (m,)."""
     error = fresh
     for inner, gate in ladder.rungs:

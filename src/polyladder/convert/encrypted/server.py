@@ -8,10 +8,8 @@ from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any
 
-import numpy as np
-
 from polyladder.convert.encrypted.bundle import Bundle, check_ids, check_parts, pack, unpack
-from polyladder.convert.encrypted.client import Recipe
+from polyladder.convert.encrypted.client import ClientRecipe
 from polyladder.convert.encrypted.normalized import NormalLadder, NormalModel, Sum
 from polyladder.convert.encrypted.parameters import Parameters
 from polyladder.convert.encrypted.seal import ciphertext, context, from_bytes, library, to_bytes
@@ -30,7 +28,7 @@ class EncryptedModel:
     """
 
     model: NormalModel
-    recipe: Recipe
+    recipe: ClientRecipe
     bound: Array
 
     @property
@@ -43,7 +41,7 @@ class EncryptedModel:
 
         Args:
             public_key: of the client, from `Keys.public`.
-            rows: from `Recipe.encrypt`.
+            rows: from `ClientRecipe.encrypt`.
             workers: processes that share the blocks of rows.
         """
         bundle, public = unpack("encrypted rows", rows), unpack("public key", public_key)
@@ -179,17 +177,3 @@ class Machine:
             else:
                 self.evaluator.add_inplace(total, u)
         return total
-
-
-def normal_outputs(model: NormalModel, z: Array) -> Array:
-    """What the encrypted computation approximates, in the clear. Shapes (n, d) to (n, m)."""
-    x = z / model.scale
-    total = np.zeros((len(z), len(model.sizes)))
-    for ladder in model.ladders:
-        h = x
-        for inner, gate in ladder.rungs:
-            h = (h @ inner.matrix.T + inner.vector) * (x @ gate.matrix.T + gate.vector)
-        for j, (last, gate) in enumerate(ladder.last):
-            g = x @ gate.matrix.T + gate.vector
-            total[:, j] += g[:, 0] if last is None else ((h @ last.matrix.T + last.vector) * g).sum(1)
-    return total * model.sizes + model.offset

@@ -16,7 +16,7 @@ from polyladder.training.solves.stages import Stage
 
 
 @dataclass(frozen=True)
-class Plan:
+class FitPlan:
     """How one model is to be fitted. Plans that differ only in alpha, dropout, learning rate and seed share a program.
 
     Attributes:
@@ -58,7 +58,7 @@ class Plan:
 class Job:
     """A plan, the rows to carry it out on and, optionally, a ladder to start from."""
 
-    plan: Plan
+    plan: FitPlan
     rows: Rows
     start: LadderPolynomial | None = None
 
@@ -72,7 +72,7 @@ class Usual:
     stages: tuple[Stage, ...] = ()
 
 
-def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows: Rows, usual: Usual) -> list[Plan]:
+def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows: Rows, usual: Usual) -> list[FitPlan]:
     """One plan for each model of an ensemble.
 
     Args:
@@ -92,7 +92,7 @@ def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows:
     stages = usual.stages if parameters["max_iter"] == "auto" else ()
     sweeps = sum(stage.sweeps for stage in stages) or usual.iterations
     return [
-        Plan(
+        FitPlan(
             family,
             solver,
             iterations=given("max_iter", sweeps),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from torch import Tensor
 
 from polyladder.estimators.batch.families import Networks
-from polyladder.estimators.batch.plans import Plan, Usual
+from polyladder.estimators.batch.plans import FitPlan, Usual
 from polyladder.estimators.ensemble import EnsembleEstimator
 from polyladder.estimators.parameters import check_choice, check_number, refuse
 from polyladder.estimators.rows import Rows
@@ -33,7 +33,7 @@ class NetworkEstimator(EnsembleEstimator):
         if not isinstance(widths, Sequence) or not all(isinstance(k, Integral) and int(k) >= 1 for k in widths):
             refuse(self, "hidden", "a sequence of ints in the range [1, inf)")
 
-    def _plans(self, rows: Rows) -> list[Plan]:
+    def _plans(self, rows: Rows) -> list[FitPlan]:
         family = Networks(tuple(int(k) for k in self.hidden), self.activation, bool(self.batch_norm))
         return self._planned(family, "adam", rows, Usual(1, 1))
 
@@ -52,7 +52,7 @@ class NetworkEstimator(EnsembleEstimator):
         """Refused: a feed-forward network is no ladder."""
         raise ValueError(
             "A feed-forward network must be written otherwise than as a ladder; the monomials of a quadratic one are "
-            "given by polyladder.analysis.feedforward_coefficients, applied to network_[i]."
+            "given by polyladder.feedforward_coefficients, applied to network_[i]."
         )
 
 

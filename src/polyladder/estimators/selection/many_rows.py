@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from polyladder.estimators.batch.families import Ladders
+from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.fitting import fit_jobs
-from polyladder.estimators.batch.plans import Job, Plan
+from polyladder.estimators.batch.plans import FitPlan, Job
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
-from polyladder.estimators.selection.candidates.ladders import Ladders as LadderTrial
+from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
@@ -92,12 +92,12 @@ class TrainingSettings:
     alpha: float | None
     seeds: Callable[[int], list[int]]
 
-    def plans(self, training: Training) -> list[Plan]:
+    def plans(self, training: Training) -> list[FitPlan]:
         """One for each ladder."""
-        family = Ladders((training.width,) * (ORDER - 1), self.batch_norm)
+        family = LadderFamily((training.width,) * (ORDER - 1), self.batch_norm)
         rates = RATES if training.ladders > 1 else (1.0,)
         return [
-            Plan(
+            FitPlan(
                 family,
                 "adam",
                 iterations=training.epochs,
@@ -286,7 +286,7 @@ def linear_models(divided: Divided, rng: np.random.Generator) -> list[Linear]:
 
 def trained_ladders(
     divided: Divided, options: TrainingOptions, rng: np.random.Generator
-) -> tuple[list[LadderTrial], list[float]]:
+) -> tuple[list[Ladders], list[float]]:
     """Ladders of different dropout, those that did not diverge, and the losses of the first."""
     rows, inside, settings = divided.rows, divided.inside, options.ladders
     inputs = rows.z.shape[1]
@@ -305,5 +305,5 @@ def trained_ladders(
         scores = evaluate(each.model, rows.z[divided.held].double()).numpy()
         if not each.diverged and np.isfinite(scores).all():
             ladder = stack_models([each.model])
-            found.append(LadderTrial(divided.name, ORDER, scores, np.arange(inputs), ladder))
+            found.append(Ladders(divided.name, ORDER, scores, np.arange(inputs), ladder))
     return found, fitted[0].curve

@@ -119,7 +119,7 @@ def fit_variational(
 
 
 @dataclass
-class Posterior:
+class FlatPosterior:
     """What is fitted, the batch flattened.
 
     Attributes:
@@ -145,7 +145,7 @@ class Posterior:
         self.prior = [(mean.square() + variance).mean(axes, keepdim=True) for mean, variance in self.factors.blocks()]
 
 
-def start_posterior(start: LadderPolynomial, x: Tensor, y: Tensor, rows: Tensor, relevance: bool) -> Posterior:
+def start_posterior(start: LadderPolynomial, x: Tensor, y: Tensor, rows: Tensor, relevance: bool) -> FlatPosterior:
     """Means from the start, small variances; noise from its residuals, prior variances from its blocks."""
     blocks = blocks_of(start, x)
 
@@ -159,12 +159,12 @@ def start_posterior(start: LadderPolynomial, x: Tensor, y: Tensor, rows: Tensor,
     factors = Factors([factor(t) for t in blocks.W], [factor(t) for t in blocks.V], factor(blocks.R))
     columns = [mean.shape[2] if relevance else 1 for mean, _ in factors.blocks()]
     prior = [width(mean).repeat(1, 1, c) for (mean, _), c in zip(factors.blocks(), columns, strict=True)]
-    posterior = Posterior(factors, prior, x.new_empty(0), relevance)
+    posterior = FlatPosterior(factors, prior, x.new_empty(0), relevance)
     learn_noise(posterior, (y.mT - blocks.f).square(), y, rows)
     return posterior
 
 
-def one_sweep(posterior: Posterior, chunks: list[RowMoments]) -> None:
+def one_sweep(posterior: FlatPosterior, chunks: list[RowMoments]) -> None:
     """Update every block once, from the readout down to the first layer, then the scales and the prior variances."""
     factors, depth = posterior.factors, len(posterior.factors.W)
     for chunk in chunks:
@@ -183,7 +183,7 @@ def one_sweep(posterior: Posterior, chunks: list[RowMoments]) -> None:
     posterior.learn_prior()
 
 
-def update_readout(posterior: Posterior, chunks: list[RowMoments]) -> None:
+def update_readout(posterior: FlatPosterior, chunks: list[RowMoments]) -> None:
     """Move the readout's factor to its optimum: outputs share the states' second moments, apart from their noise."""
     mean, _ = posterior.factors.R
     B, m, q = mean.shape
@@ -196,14 +196,14 @@ def update_readout(posterior: Posterior, chunks: list[RowMoments]) -> None:
     posterior.factors.R = (flat[0].reshape(B, m, q), flat[1].reshape(B, m, q))
 
 
-def update_gate(posterior: Posterior, chunks: list[RowMoments], layer: int) -> None:
+def update_gate(posterior: FlatPosterior, chunks: list[RowMoments], layer: int) -> None:
     """Move a gate's factor to its optimum."""
     system = equations(chunk.gate_equations(layer) for chunk in chunks)
     V = posterior.factors.V
     V[layer] = optimum(system, V[layer][0], posterior.prior[len(V) + layer])
 
 
-def update_layer(posterior: Posterior, chunks: list[RowMoments], layer: int) -> None:
+def update_layer(posterior: FlatPosterior, chunks: list[RowMoments], layer: int) -> None:
     """Move a layer's factor to its optimum."""
     system = equations(chunk.layer_equations(posterior.factors, layer) for chunk in chunks)
     W = posterior.factors.W
@@ -231,7 +231,7 @@ def optimum(system: NormalEquations, old: Tensor, prior: Tensor) -> Block:
     return mean.reshape(old.shape), variance.reshape(old.shape)
 
 
-def rescale(posterior: Posterior, layer: int) -> None:
+def rescale(posterior: FlatPosterior, layer: int) -> None:
     """Scale every unit's layer row, then its gate row, against the column that reads it, to the least divergence.
 
     The output's distribution does not change. With u the squared scale of a row of p weights, read by a column of r,
@@ -257,20 +257,20 @@ def rescale(posterior: Posterior, layer: int) -> None:
         factors.W[layer + 1] = reader
 
 
-def learn_noise(posterior: Posterior, squares: Tensor, y: Tensor, rows: Tensor) -> None:
+def learn_noise(posterior: FlatPosterior, squares: Tensor, y: Tensor, rows: Tensor) -> None:
     """Set the noise variances to their optimum, the mean expected squared error. ``squares`` has shape (B, m, n)."""
     total = rows.sum(-1, keepdim=True)
     floor = NOISE_FLOOR * (rows @ y.square()) / total
     posterior.noise = ((squares * rows.unsqueeze(1)).sum(-1) / total).maximum(floor.clamp_min(1e-300))
 
 
-def expected_squares(posterior: Posterior, x: Tensor, y: Tensor) -> Tensor:
+def expected_squares(posterior: FlatPosterior, x: Tensor, y: Tensor) -> Tensor:
     """Expected squared error of every output and row, exactly. Shape (B, m, n)."""
     moments = output_moments(posterior.factors.weights(), x)
     return ((y - moments.mean).square() + moments.variance).mT
 
 
-def lower_bound(posterior: Posterior, squares: Tensor, rows: Tensor) -> Tensor:
+def lower_bound(posterior: FlatPosterior, squares: Tensor, rows: Tensor) -> Tensor:
     """The bound of the log-evidence, given the expected squared errors (B, m, n). Shape (B,)."""
     noise = posterior.noise.unsqueeze(-1)
     expected = -0.5 * ((2 * math.pi * noise).log() + squares / noise).sum(1)

@@ -64,7 +64,3 @@ class Logistic(Loss):
         """Log-odds."""
         inside = mean.clamp(SURE, 1 - SURE)
         return (inside / (1 - inside)).log()
-
-    def inverse_link(self, outputs: Tensor) -> Tensor:
-        """Probabilities of the second class."""
-        return outputs.sigmoid()

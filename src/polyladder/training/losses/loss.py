@@ -154,10 +154,6 @@ class Loss(ABC):
         """Outputs (..., m) whose predicted means are these."""
         return mean
 
-    def inverse_link(self, outputs: Tensor) -> Tensor:
-        """Predicted means of outputs (..., m)."""
-        return outputs
-
     def worst(self, outputs: Tensor, target: Tensor, readout: Tensor, reach: Reach) -> Tensor:
         """No row whose outputs move as far as they may has a larger loss than this. Shape (*batch_shape, n).
 

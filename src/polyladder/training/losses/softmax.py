@@ -61,10 +61,6 @@ class Softmax(Loss):
         """Logarithms of the probabilities."""
         return mean.clamp(SURE, 1 - SURE).log()
 
-    def inverse_link(self, outputs: Tensor) -> Tensor:
-        """Probabilities of all classes."""
-        return probabilities(outputs)
-
     def worst(self, outputs: Tensor, target: Tensor, readout: Tensor, reach: Reach) -> Tensor:
         """Differences of outputs are bounded as such: what two classes have in common cancels first."""
         classes = target.expand(outputs.shape[:-1]).unsqueeze(-1)

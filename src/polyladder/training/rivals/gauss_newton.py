@@ -68,7 +68,7 @@ class Quadratic:
 
 
 @dataclass(frozen=True)
-class Step:
+class NewtonStep:
     """Where a step leads.
 
     Attributes:
@@ -86,7 +86,7 @@ class Step:
 
 def gauss_newton_step(
     structure: Structure, theta: Tensor, f: Tensor, quadratic: Quadratic, damping: Tensor, estimating: bool
-) -> Step:
+) -> NewtonStep:
     """One damped Gauss-Newton step of exactly the best length.
 
     The direction solves (G + penalty + damping diag(G)) step = -gradient / 2, G being the Gram matrix of the
@@ -114,7 +114,7 @@ def gauss_newton_step(
     lower = quadratic.value(new_f, new) <= quadratic.value(f, theta)
     damping = torch.where(length < 0.3, 4 * damping, torch.where(length > 0.7, damping / 3, damping))
     damping = torch.where(lower, damping, 4 * damping).clamp(1e-9, 1e3)
-    return Step(
+    return NewtonStep(
         torch.where(lower.unsqueeze(-1), new, theta),
         torch.where(lower[..., None, None], new_f, f),
         damping,

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from polyladder.models.factorization_machine import FactorizationMachine
 from polyladder.training.interrupt import check_interrupt
-from polyladder.training.rivals.gauss_newton import Quadratic, Step
+from polyladder.training.rivals.gauss_newton import NewtonStep, Quadratic
 from polyladder.training.solves.cholesky import cholesky
 
 
@@ -64,7 +64,9 @@ class MachineStructure:
         return theta
 
 
-def column_sweep(structure: MachineStructure, theta: Tensor, f: Tensor, quadratic: Quadratic, estimating: bool) -> Step:
+def column_sweep(
+    structure: MachineStructure, theta: Tensor, f: Tensor, quadratic: Quadratic, estimating: bool
+) -> NewtonStep:
     """Solve the weights of one input after another exactly, each with the offset: 2 + rank (order - 1) weights.
 
     Args:
@@ -111,7 +113,7 @@ def column_sweep(structure: MachineStructure, theta: Tensor, f: Tensor, quadrati
         sums = [other + own for other, own in zip(others, changed, strict=True)]
         if len(factors) == 2:
             pairs = other_pairs + changed[1] * others[1]
-    return Step(theta, f.unsqueeze(2), theta.new_zeros(theta.shape[:2]), share)
+    return NewtonStep(theta, f.unsqueeze(2), theta.new_zeros(theta.shape[:2]), share)
 
 
 def column_positions(structure: MachineStructure) -> Tensor:

@@ -23,7 +23,7 @@ from polyladder.training.solves.descent import DescentOptions, SolveHistory, des
 from polyladder.training.solves.quadratic_bound import quadratic_bound
 from polyladder.training.solves.ridge import WARM_UP, Alpha
 from polyladder.training.solves.span import row_span, turned
-from polyladder.training.solves.sweep import Ladders
+from polyladder.training.solves.sweep import SweptLadders
 
 RENEWAL = 2
 """``alpha="auto"`` re-estimates the ridge weights in every so many sweeps: that costs as much as another solve."""
@@ -132,7 +132,7 @@ def fit_alternating(
     if span is not None:
         start, x = turned(start, span), x @ span
     found, fields = descend(
-        Ladders(blocks_of(start, x, precision), relaxation, exact_sweeps),
+        SweptLadders(blocks_of(start, x, precision), relaxation, exact_sweeps),
         bound,
         row_weights(chosen, sample_weight, x),
         DescentOptions(

@@ -14,7 +14,7 @@ from polyladder.training.solves.descent import Objective
 
 
 @dataclass
-class Ladders:
+class SweptLadders:
     """Ladders on their way down, a sweep a step. Their groups of weights are the blocks: layers, gates, readout.
 
     Attributes:
@@ -62,10 +62,10 @@ class Ladders:
         """None: a sweep that gains nothing is the end."""
         return torch.zeros(self.blocks.count, dtype=torch.bool, device=self.blocks.f.device)
 
-    def select(self, keep: Tensor) -> Ladders:
+    def select(self, keep: Tensor) -> SweptLadders:
         """Some of the ladders."""
         counted = None if self.determined is None else self.determined[:, keep]
-        return Ladders(self.blocks.select(keep), self.relaxation, self.exact, counted)
+        return SweptLadders(self.blocks.select(keep), self.relaxation, self.exact, counted)
 
 
 def one_sweep(
