@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.batch.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.bayesian import BayesianLPNNClassifier as BayesianLPNNClassifier
     from polyladder.estimators.bayesian import BayesianLPNNRegressor as BayesianLPNNRegressor
+    from polyladder.estimators.gradient_training import GradientTraining as GradientTraining
     from polyladder.estimators.ladder import LPNNClassifier as LPNNClassifier
     from polyladder.estimators.ladder import LPNNRegressor as LPNNRegressor
     from polyladder.estimators.onnx_pipeline import register_onnx_converters as register_onnx_converters
@@ -112,6 +113,7 @@ _HOME = {
     "FeedforwardClassifier": "estimators.rivals.feedforward",
     "FeedforwardRegressor": "estimators.rivals.feedforward",
     "GaussianWeights": "analysis.moments",
+    "GradientTraining": "estimators.gradient_training",
     "LPNN": "models.ladder",
     "LPNNClassifier": "estimators.ladder",
     "LPNNRegressor": "estimators.ladder",

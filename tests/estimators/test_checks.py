@@ -1,23 +1,26 @@
 """Scikit-learn's own checks, whole, for every estimator and both solvers."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
+from polyladder import BatchedGridSearchCV, GradientTraining, LPNNClassifier, LPNNRegressor
 from polyladder.tables.features import Features
 
 pytestmark = pytest.mark.checks
 
+PLAIN_STEPS = GradientTraining(dropout=0.0, batch_norm=False)
+STEPS = replace(PLAIN_STEPS, learning_rate=0.02)
 ESTIMATORS = [
-    LPNNRegressor(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
-    LPNNClassifier(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
-    LPNNRegressor(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False, loss="huber"),
-    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False),
-    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False, loss="huber"),
-    LPNNRegressor(order=2, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=12, learning_rate=0.02),
-    LPNNClassifier(order=2, width=8, dropout=0.0, max_iter=12, learning_rate=0.02),
+    LPNNRegressor(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS),
+    LPNNClassifier(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS),
+    LPNNRegressor(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
+    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS),
+    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
+    LPNNRegressor(order=2, width=8, solver="adam", gradient=STEPS, max_iter=12),
+    LPNNClassifier(order=2, width=8, gradient=replace(STEPS, batch_norm=True), max_iter=12),
     LPNNClassifier(order=3, width=4, solver="alternating", n_estimators=2, max_iter=10),
     BatchedGridSearchCV(
         LPNNRegressor(order=2, width=4, n_estimators=1, max_iter=4, random_state=0),

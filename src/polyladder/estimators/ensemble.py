@@ -13,6 +13,7 @@ from polyladder.estimators.batch.fitting import Fitted, fit_jobs
 from polyladder.estimators.batch.plans import Job, Plan, Usual, make_plans
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
+from polyladder.estimators.gradient_training import SETTINGS, GradientTraining, check_steps
 from polyladder.estimators.parameters import check_number
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import Prepared, TableEstimator
@@ -119,9 +120,19 @@ class EnsembleEstimator(TableEstimator):
         check_number(self, "alpha", float, 0.0, "auto")
         check_number(self, "n_estimators", int, 1, "auto")
         check_number(self, "max_iter", int, 1, "auto")
-        check_number(self, "batch_size", int, 1, "auto")
-        check_number(self, "learning_rate", float, 0.0, open_low=True)
-        check_number(self, "validation_fraction", float, 0.0, below=1.0)
+        self._check_steps()
+
+    def _check_steps(self) -> None:
+        """Refuse settings of gradient steps that are out of range."""
+        check_steps(self, self._given_steps())
+
+    def _steps(self) -> GradientTraining:
+        """How gradient steps are taken."""
+        return GradientTraining(**{"dropout": 0.0, **self._given_steps()})
+
+    def _given_steps(self) -> dict[str, Any]:
+        """The parameters that settle gradient steps."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name in SETTINGS}
 
     def _continues(self) -> bool:
         """Whether a fit goes on from the one before."""
@@ -144,7 +155,7 @@ class EnsembleEstimator(TableEstimator):
         raise NotImplementedError
 
     def _planned(self, family: Family, solver: str, rows: Rows, usual: Usual) -> list[Plan]:
-        return make_plans(self.get_params(deep=False), family, solver, rows, usual)
+        return make_plans(self.get_params(deep=False), self._steps(), family, solver, rows, usual)
 
 
 def exact_if_affordable(solver: str, rows: Rows, affordable: bool) -> str:

@@ -15,6 +15,7 @@ from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
+from polyladder.estimators.gradient_training import GradientTraining, check_gradient, steps_of
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.partitioned import fit_in_parts
 from polyladder.estimators.rows import Rows
@@ -70,8 +71,9 @@ SCALINGS = ("standard", "yeo-johnson")
 class LadderEstimator(Laddered, EnsembleEstimator):
     """What regression and classification by ladders share."""
 
-    # Files of earlier versions do not hold it.
+    # Pickles of earlier versions do not hold them.
     effort: str = "default"
+    gradient: GradientTraining | None = None
 
     usual_order: int = 6
     """The order of ladders that are not selected: by gradient steps, on sparse rows, in `BatchedGridSearchCV`."""
@@ -209,7 +211,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
         """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
-        first = seeds_from(self.random_state, 1)[0]
+        first, steps = seeds_from(self.random_state, 1)[0], self._steps()
 
         def given(value: Any) -> Any:
             return None if value == "auto" else value
@@ -219,12 +221,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
                 given(self.width),
                 given(self.n_estimators),
                 given(self.max_iter),
-                given(self.batch_size),
+                given(steps.batch_size),
                 self.max_seconds,
             ),
-            dropout=float(self.dropout),
-            batch_norm=bool(self.batch_norm),
-            learning_rate=float(self.learning_rate),
+            steps=steps,
             alpha=given(self.alpha),
             seeds=lambda count: seeds_from(first, count),
         )
@@ -338,8 +338,13 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         check_number(self, "tol", float, 0.0)
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
-        check_number(self, "dropout", float, 0.0, below=1.0)
         check_choice(self, "effort", EFFORTS)
+
+    def _check_steps(self) -> None:
+        check_gradient(self, self.gradient)
+
+    def _steps(self) -> GradientTraining:
+        return steps_of(self, self.gradient)
 
     def _feature_kinds(self) -> tuple[str, ...]:
         return (*KINDS, "auto")
@@ -368,7 +373,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if self.verbose:
             print(f"{type(self).__name__}: {work}", file=sys.stderr)
         hidden = (self._width(rows, work.solver),) * (order - 1)
-        family = Ladders(hidden, batch_norm=bool(self.batch_norm) and rows.count > 1)
+        family = Ladders(hidden, batch_norm=bool(self._steps().batch_norm) and rows.count > 1)
         return self._planned(family, work.solver, rows, Usual(work.models, SWEEPS, work.stages))
 
     def _width(self, rows: Rows, solver: str) -> int:
@@ -490,10 +495,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         ``n_estimators`` and ``max_iter``, where they are given, stay as they are.
     tol : float, default=1e-3
         Block solves stop when a sweep lowers the objective by less than this, relatively.
-    dropout, batch_norm, learning_rate, batch_size
-        For Adam alone.
-    validation_fraction : float in [0, 1), default=0
-        For Adam: rows held out to keep the best epoch and stop early.
+    gradient : GradientTraining or None, default=None
+        How Adam takes its steps: learning rate, rows of a step, dropout, batch norm, rows held out. None is
+        ``GradientTraining()``.
     warm_start : bool, default=False
         Start from the previous fit; a selection starts anew.
     effort : {"low", "default", "high"}, default="default"
@@ -507,6 +511,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Seeds of the starts.
     verbose : int, default=0
         1 says what was decided and why, and shows one moving line.
+    learning_rate, batch_size, dropout, batch_norm, validation_fraction
+        Deprecated: fields of ``gradient`` since version 0.2.
 
     Attributes
     ----------
@@ -566,16 +572,17 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         max_iter: int | Literal["auto"] = "auto",
         max_seconds: float | None = None,
         tol: float = 1e-3,
-        dropout: float = 0.1,
-        batch_norm: bool = True,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
+        gradient: GradientTraining | None = None,
         warm_start: bool = False,
         effort: Literal["low", "default", "high"] = "default",
         loss: str = "squared",
         random_state: Any = None,
         verbose: int = 0,
+        learning_rate: float | None = None,
+        batch_size: int | Literal["auto"] | None = None,
+        dropout: float | None = None,
+        batch_norm: bool | None = None,
+        validation_fraction: float | None = None,
     ) -> None:
         self.order = order
         self.width = width
@@ -590,15 +597,16 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.tol = tol
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
+        self.gradient = gradient
         self.warm_start = warm_start
         self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.dropout = dropout
+        self.batch_norm = batch_norm
+        self.validation_fraction = validation_fraction
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -657,15 +665,16 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         max_iter: int | Literal["auto"] = "auto",
         max_seconds: float | None = None,
         tol: float = 1e-3,
-        dropout: float = 0.1,
-        batch_norm: bool = True,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
+        gradient: GradientTraining | None = None,
         warm_start: bool = False,
         effort: Literal["low", "default", "high"] = "default",
         random_state: Any = None,
         verbose: int = 0,
+        learning_rate: float | None = None,
+        batch_size: int | Literal["auto"] | None = None,
+        dropout: float | None = None,
+        batch_norm: bool | None = None,
+        validation_fraction: float | None = None,
     ) -> None:
         self.order = order
         self.width = width
@@ -678,15 +687,16 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.tol = tol
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
+        self.gradient = gradient
         self.warm_start = warm_start
         self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.dropout = dropout
+        self.batch_norm = batch_norm
+        self.validation_fraction = validation_fraction
 
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None

@@ -10,6 +10,7 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.registry import find_class
 from polyladder.estimators.restored_records import unfit_record
 from polyladder.estimators.table_estimator import ClassPrediction, TableEstimator
@@ -74,7 +75,7 @@ def check_share(name: str, value: Any) -> None:
 
 def check_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters that are no plain values; what is out of range is refused by `fit`."""
-    plain = (type(None), bool, int, float, str, type, np.generic)
+    plain = (type(None), bool, int, float, str, type, np.generic, GradientTraining)
     for name, value in estimator.get_params(deep=False).items():
         values = value if isinstance(value, (list, tuple)) else (value,)
         require(all(isinstance(v, plain) for v in values), f"parameter {name} is no plain value")

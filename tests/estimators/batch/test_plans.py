@@ -7,6 +7,7 @@ from scipy import sparse
 
 from polyladder.estimators.batch.families import Ladders, Machines
 from polyladder.estimators.batch.plans import Plan, Usual, make_plans, usual_batch_size, usual_epochs
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.sparse import as_rows
@@ -14,12 +15,9 @@ from polyladder.training.losses.squared import SQUARED
 
 FAMILY = Ladders((3,), batch_norm=False)
 PARAMETERS: dict[str, Any] = {
-    "batch_size": "auto",
     "max_iter": "auto",
     "n_estimators": "auto",
-    "validation_fraction": 0,
     "alpha": "auto",
-    "learning_rate": 1e-2,
     "random_state": 3,
 }
 
@@ -29,8 +27,11 @@ def rows(n: int, thin: bool = False, weight: torch.Tensor | None = None) -> Rows
     return Rows(z, torch.zeros(n, 1), weight, 1, SQUARED)
 
 
-def plans(n: int = 100, solver: str = "alternating", **change: Any) -> list[Plan]:
-    return make_plans({**PARAMETERS, **change}, FAMILY, solver, rows(n), Usual(4, 20))
+STEPS = GradientTraining(learning_rate=1e-2, dropout=0.0)
+
+
+def plans(n: int = 100, solver: str = "alternating", steps: GradientTraining = STEPS, **change: Any) -> list[Plan]:
+    return make_plans({**PARAMETERS, **change}, steps, FAMILY, solver, rows(n), Usual(4, 20))
 
 
 def test_auto_means_what_is_usual() -> None:
@@ -47,7 +48,7 @@ def test_auto_means_what_is_usual() -> None:
 
 
 def test_adam_has_one_model_and_epochs_by_the_rows() -> None:
-    (plan,) = plans(solver="adam", dropout=0.25)
+    (plan,) = plans(solver="adam", steps=GradientTraining(dropout=0.25))
     assert plan.iterations == usual_epochs(32, rows(100))
     assert plan.batch_size == 32
     assert plan.dropout == 0.25
@@ -55,12 +56,13 @@ def test_adam_has_one_model_and_epochs_by_the_rows() -> None:
 
 
 def test_what_is_given_is_taken() -> None:
-    given = {"batch_size": 50, "max_iter": np.int64(9), "n_estimators": 2, "validation_fraction": 0.2, "alpha": 1}
+    steps = GradientTraining(learning_rate=2e-2, batch_size=np.int64(50), validation_fraction=0.2)  # type: ignore[arg-type]
+    given = {"max_iter": np.int64(9), "n_estimators": 2, "alpha": 1}
     for solver in ("alternating", "adam"):
-        found = plans(solver=solver, **given, tol=1e-3)
+        found = plans(solver=solver, steps=steps, **given, tol=1e-3)
         assert len(found) == 2
         assert (found[0].iterations, found[0].batch_size, found[0].validation) == (9, 50, 0.2)
-        assert (found[0].alpha, found[0].tolerance) == (1.0, 1e-3)
+        assert (found[0].alpha, found[0].tolerance, found[0].learning_rate) == (1.0, 1e-3, 2e-2)
         assert type(found[0].iterations) is int
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyladder.estimators.batch.families import Family
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import Rows
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -72,11 +73,14 @@ class Usual:
     stages: tuple[Stage, ...] = ()
 
 
-def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows: Rows, usual: Usual) -> list[Plan]:
+def make_plans(
+    parameters: Mapping[str, Any], steps: GradientTraining, family: Family, solver: str, rows: Rows, usual: Usual
+) -> list[Plan]:
     """One plan for each model of an ensemble.
 
     Args:
         parameters: of the estimator; those that it does not have are not needed.
+        steps: how gradient steps are taken.
         family: of the models.
         solver: that was settled on.
         rows: to fit.
@@ -86,7 +90,7 @@ def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows:
     def given(name: str, otherwise: int) -> int:
         return otherwise if parameters[name] == "auto" else int(parameters[name])
 
-    batch_size = given("batch_size", usual_batch_size(rows))
+    batch_size = usual_batch_size(rows) if steps.batch_size == "auto" else int(steps.batch_size)
     if solver == "adam":
         usual = Usual(1, usual_epochs(batch_size, rows))
     stages = usual.stages if parameters["max_iter"] == "auto" else ()
@@ -98,10 +102,10 @@ def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows:
             iterations=given("max_iter", sweeps),
             tolerance=float(parameters.get("tol", 0.0)),
             batch_size=min(batch_size, rows.count),
-            validation=float(parameters["validation_fraction"]),
+            validation=float(steps.validation_fraction),
             alpha=None if parameters["alpha"] == "auto" else float(parameters["alpha"]),
-            dropout=float(parameters.get("dropout", 0.0)),
-            learning_rate=float(parameters["learning_rate"]),
+            dropout=float(steps.dropout),
+            learning_rate=float(steps.learning_rate),
             seed=seed,
             stages=stages,
         )

@@ -11,7 +11,7 @@ from torch import Tensor
 from polyladder.estimators.batch.families import Networks
 from polyladder.estimators.batch.plans import Plan, Usual
 from polyladder.estimators.ensemble import EnsembleEstimator
-from polyladder.estimators.parameters import check_choice, check_number, refuse
+from polyladder.estimators.parameters import check_choice, refuse
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction
 from polyladder.estimators.targets import NumberTarget
@@ -27,7 +27,6 @@ class NetworkEstimator(EnsembleEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice(self, "activation", ("relu", "quadratic"))
-        check_number(self, "dropout", float, 0.0, below=1.0)
         widths = self.hidden
         if not isinstance(widths, Sequence) or not all(isinstance(k, Integral) and int(k) >= 1 for k in widths):
             refuse(self, "hidden", "a sequence of ints in the range [1, inf)")

@@ -15,6 +15,7 @@ from polyladder.estimators.batch.families import Ladders
 from polyladder.estimators.batch.fitting import fit_jobs
 from polyladder.estimators.batch.plans import Job, Plan
 from polyladder.estimators.batch.progress import Progress
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.rows import Rows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
 from polyladder.estimators.selection.candidates.ladders import Ladders as LadderTrial
@@ -78,23 +79,19 @@ class TrainingSettings:
 
     Attributes:
         wanted: sizes that are given.
-        dropout: of which `RATES` are multiples.
-        batch_norm: whether layers are followed by it.
-        learning_rate: of Adam.
+        steps: how gradient steps are taken; `RATES` are multiples of their dropout.
         alpha: L2 weight; None for the usual one.
         seeds: as many as are asked for.
     """
 
     wanted: Wanted
-    dropout: float
-    batch_norm: bool
-    learning_rate: float
+    steps: GradientTraining
     alpha: float | None
     seeds: Callable[[int], list[int]]
 
     def plans(self, training: Training) -> list[Plan]:
         """One for each ladder."""
-        family = Ladders((training.width,) * (ORDER - 1), self.batch_norm)
+        family = Ladders((training.width,) * (ORDER - 1), bool(self.steps.batch_norm))
         rates = RATES if training.ladders > 1 else (1.0,)
         return [
             Plan(
@@ -103,8 +100,8 @@ class TrainingSettings:
                 iterations=training.epochs,
                 batch_size=training.batch_size,
                 alpha=self.alpha,
-                dropout=min(rates[i % len(rates)] * self.dropout, MOST_DROPOUT),
-                learning_rate=self.learning_rate,
+                dropout=min(rates[i % len(rates)] * float(self.steps.dropout), MOST_DROPOUT),
+                learning_rate=float(self.steps.learning_rate),
                 seed=seed,
             )
             for i, seed in enumerate(self.seeds(training.ladders))
