@@ -16,6 +16,11 @@ from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
 from polyladder.estimators.gradient_training import GradientTraining, check_gradient, steps_of
+from polyladder.estimators.idle_parameters import (
+    refuse_idle_of_all,
+    refuse_idle_of_parts,
+    refuse_idle_of_selections,
+)
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.partitioned import fit_in_parts
 from polyladder.estimators.rows import Rows
@@ -82,6 +87,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         """In parts where the rows lie in parts; select where the order is left open; else as every ensemble."""
         if is_dask(X):
             self._check_parameters()
+            refuse_idle_of_parts(self)
             fit_in_parts(self, DaskPartitions(X, y, sample_weight))
             return
         if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
@@ -114,6 +120,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         """Choose a model, or solve an earlier choice once more; train ladders where classes have many rows."""
         with draft_of(self) as draft:
             draft._check_parameters()
+            refuse_idle_of_selections(draft)
             table, values, weight = draft._read_training(X, y, sample_weight)
             assert isinstance(table, Table)
             rows = distinct_rows(table, values, None if weight is None else weight.numpy())
@@ -147,6 +154,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self
         """
         self._check_parameters()
+        refuse_idle_of_parts(self)
         fitted: Self = fit_in_parts(self, LocalPartitions(batches))
         return fitted
 
@@ -339,6 +347,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
         check_choice(self, "effort", EFFORTS)
+        refuse_idle_of_all(self)
 
     def _check_steps(self) -> None:
         check_gradient(self, self.gradient)
@@ -459,7 +468,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     By default features, orders and ridge weights are chosen by predictions of rows that were left out: a constant, a
     linear model, kernels of several orders over plain and piecewise features, and ladders with fitted directions are
     tried, and their best weighted sum is kept as one polynomial. With an order given, several ladders of that order are
-    fitted from random starts, by exact block solves unless told otherwise, and their mean is kept.
+    fitted from random starts, by exact block solves unless told otherwise, and their mean is kept. A parameter that a
+    fit would not read is refused.
 
     Parameters
     ----------
@@ -499,7 +509,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         How Adam takes its steps: learning rate, rows of a step, dropout, batch norm, rows held out. None is
         ``GradientTraining()``.
     warm_start : bool, default=False
-        Start from the previous fit; a selection starts anew.
+        Start from the previous fit, where an order is given; a selection starts anew.
     effort : {"low", "default", "high"}, default="default"
         How much work ``order="auto"`` may be: about 2 seconds on a thousand rows, a third of that, or ten times as
         much.
