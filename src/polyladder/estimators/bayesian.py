@@ -262,7 +262,7 @@ class BayesianEstimator(TableEstimator):
     @property
     def polynomial_(self) -> LadderPolynomial:
         """The posterior mean function as one wide ladder: the mean of 50 draws, or of all if there are fewer."""
-        if "posterior_" not in vars(self):
+        if not self.is_fitted:
             raise AttributeError(f"This {type(self).__name__} has no attribute 'polynomial_' before it is fitted.")
         return self.model_.polynomial
 
@@ -272,9 +272,16 @@ class BayesianEstimator(TableEstimator):
     def _ladders(self) -> LadderPolynomial:
         return self.target_.in_units(self.posterior_.weights)
 
+    @property
+    def walked(self) -> Growth | None:
+        """``growth_``, or None where the order was given."""
+        try:
+            return self.growth_
+        except AttributeError:
+            return None
+
     def _facts(self) -> dict[str, Any]:
-        growth = vars(self).get("growth_")
-        path = [] if growth is None else list(zip(growth.orders, growth.errors, strict=True))
+        path = [] if self.walked is None else list(zip(self.walked.orders, self.walked.errors, strict=True))
         return {**super()._facts(), "chains": self.posterior_.chains, "order_path": path}
 
     def _likelihood(self, rows: Rows) -> dict[str, Any]:

@@ -80,8 +80,19 @@ class LadderEstimator(Laddered, EnsembleEstimator):
     effort: str = "default"
     gradient: GradientTraining | None = None
 
+    support_: Support | None = None
+    """How well the training rows support predictions, for `trust`; None before a fit."""
+
     usual_order: int = 6
     """The order of ladders that are not selected: by gradient steps, on sparse rows, in `BatchedGridSearchCV`."""
+
+    @property
+    def selected(self) -> Selection | None:
+        """``selection_``, or None where nothing was selected."""
+        try:
+            return self.selection_
+        except AttributeError:
+            return None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """In parts where the rows lie in parts; select where the order is left open; else as every ensemble."""
@@ -181,7 +192,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def support_rows(self, rows: Rows) -> None:
         """Learn how well rows support predictions, for `trust`."""
-        self.support_: Support = support(self.members_, rows, None)
+        self.support_ = support(self.members_, rows, None)
 
     def adopt_parts(self, ladders: LadderPolynomial, curve: list[float]) -> None:
         """Take over ladders that were fitted to rows in parts, and their losses so far."""
@@ -252,8 +263,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _keep_chosen(self, chosen: Chosen) -> None:
         """Take over a model that was chosen on rows left out."""
-        names = vars(self).get("feature_names_in_")
-        self._take(chosen.features, chosen.target, self.n_features_in_, names)
+        self._take(chosen.features, chosen.target, self.n_features_in_, self.names_in)
         self.members_ = sharing(chosen.members)
         self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
@@ -300,10 +310,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         -------
         self
         """
-        if "members_" not in vars(self):
+        if not self.is_fitted:
             super()._fit(X, y, sample_weight)
             return self
-        if "selection_" in vars(self):
+        if self.selected is not None:
             with draft_of(self, keep_learned=True) as draft:
                 draft._check_parameters()
                 draft._learn_more(draft._prepare_more(X, y, sample_weight))
@@ -334,8 +344,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         -------
         ndarray of shape (n,)
         """
-        z = self.inputs(X)
-        scores = (self.support_.largest.unsqueeze(-1) / self.support_.leverages(self.members_, z)).clamp_max(1.0)
+        z, held = self.inputs(X), self.support_
+        if held is None:
+            raise AttributeError("A model must be fitted alone to have trust; within a grid search it is left out.")
+        scores = (held.largest.unsqueeze(-1) / held.leverages(self.members_, z)).clamp_max(1.0)
         return np.asarray(scores.mean(0).numpy())
 
     def _check_parameters(self) -> None:
@@ -362,7 +374,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         return bool(self.solver != "alternating")
 
     def _continues(self) -> bool:
-        return bool(self.warm_start) and "members_" in vars(self) and "selection_" not in vars(self)
+        return bool(self.warm_start) and self.is_fitted and self.selected is None
 
     def _open(self, X: Any, y: Any, sample_weight: Any, shared: dict[Any, Any]) -> Opened:
         if not self._continues():
@@ -371,8 +383,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         prepared = self._prepare_more(X, y, sample_weight)
         plans = self._plans(prepared.rows)
         starts = self._starts(plans, prepared.rows)
-        del self.support_
-        self.landmarks_ = None
+        self.support_ = self.landmarks_ = None
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
     def _plans(self, rows: Rows) -> list[Plan]:
@@ -407,7 +418,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         return list(p)
 
     def _keep(self, models: list[list[LadderPolynomial]], kept: list[int]) -> None:
-        if "support_" in vars(self):
+        if self.support_ is not None:
             self.support_ = self.support_.select(kept)
         self.members_ = stack(models[0])
         self.polynomial_ = self.target_.in_units(widen(self.members_))
@@ -421,7 +432,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         return self.target_.in_units(self.members_)
 
     def _facts(self) -> dict[str, Any]:
-        chosen = self.selection_.facts if "selection_" in vars(self) else {}
+        chosen = {} if self.selected is None else self.selected.facts
         return {**super()._facts(), "solver": self.solver_, **chosen}
 
     def predict_float32(self, X: Any, return_error: bool = False) -> Any:
@@ -443,7 +454,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         z = self.inputs(X)
         if is_sparse(z):
             raise ValueError("X must be dense for single precision; got a sparse matrix. Use predict.")
-        mean = single_mean(self.members_, "selection_" in vars(self) or not self.members_.W)
+        mean = single_mean(self.members_, self.selected is not None or not self.members_.W)
         values = self._single_answers(self.target_.in_own_units(finite(mean(z)).double()))
         if not return_error:
             return values
@@ -459,7 +470,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _complete(self, opened: Opened) -> None:
         super()._complete(opened)
-        self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
+        self.support_ = support(self.members_, opened.prepared.rows, self.support_)
 
 
 class LPNNRegressor(NumberPrediction, LadderEstimator):
@@ -725,7 +736,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         -------
         self
         """
-        if classes is None or "members_" in vars(self):
+        if classes is None or self.is_fitted:
             return super().partial_fit(X, y, sample_weight)
         with draft_of(self) as draft:
             draft.target_ = ClassTarget.learn(np.asarray(classes), type(self).__name__)
@@ -741,5 +752,5 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         return np.minimum(1.0, np.broadcast_to(most, answers.shape) + UNIT * answers.astype(np.float64))
 
     def _learn_target(self, values: Array, weight: Tensor | None) -> ClassTarget:
-        known: ClassTarget | None = vars(self).get("target_")
+        known: ClassTarget | None = self.target_  # where `partial_fit` was told all classes
         return super()._learn_target(values, weight) if known is None else known

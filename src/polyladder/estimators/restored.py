@@ -41,7 +41,7 @@ def check_restored(estimator: Any) -> None:
     check_landmarks(estimator)
     check = check_classes if isinstance(estimator, ClassPrediction) else check_numbers
     outputs = check(estimator.target_)
-    titles = vars(estimator).get("target_names_", ())
+    titles = estimator.target_names_
     require(type(titles) is tuple and all(isinstance(name, str) for name in titles), "target_names_ are no text")
     family = type(estimator).__name__.removesuffix("Classifier").removesuffix("Regressor")
     for name, (kind, dimensions) in MODELS[family].items():
@@ -94,7 +94,7 @@ def check_features(estimator: TableEstimator) -> int:
         require(type(features) is Features, f"features_ is of type {type(features).__name__}")
         columns = check_table_features(features)
     require(type(estimator.n_features_in_) is int and estimator.n_features_in_ == columns, "n_features_in_ is wrong")
-    names = vars(estimator).get("feature_names_in_")
+    names = estimator.names_in
     if names is not None:
         good = isinstance(names, np.ndarray) and names.shape == (columns,) and all(isinstance(n, str) for n in names)
         require(good, "feature_names_in_ does not name each column")
