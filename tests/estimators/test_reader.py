@@ -7,7 +7,7 @@ import torch
 
 from polyladder import LPNNRegressor
 from polyladder.estimators import reader as reader_module
-from polyladder.estimators.reader import Reader, check_attribute, checked_key, plain_dtype
+from polyladder.estimators.reader import ValueReader, check_attribute, checked_key, plain_dtype
 from polyladder.estimators.registry import UnknownClassError
 from polyladder.estimators.writer import DEPTH, TAG, Writer
 from polyladder.models.factorization_machine import FactorizationMachine
@@ -18,7 +18,7 @@ def back(value: Any) -> Any:
     """Through the writer's JSON and tensors."""
     writer = Writer()
     node = writer.node(value, "it")
-    return Reader(writer.tensors).value(node)
+    return ValueReader(writer.tensors).value(node)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_one_array_is_one_again_and_the_reader_knows_what_it_used() -> None:
     array = np.arange(3.0)
     writer = Writer()
     node = writer.node([array, array], "it")
-    reader = Reader({**writer.tensors, "other": torch.zeros(1)})
+    reader = ValueReader({**writer.tensors, "other": torch.zeros(1)})
     one, two = reader.value(node)
     assert np.shares_memory(one, two)
     assert set(reader.used) == {"t0"}
@@ -69,7 +69,7 @@ def test_modules_and_records_come_back() -> None:
 
 
 def test_a_generator_of_the_first_files_is_forgotten_with_its_tensors_named() -> None:
-    reader = Reader({"t0": torch.zeros(3)})
+    reader = ValueReader({"t0": torch.zeros(3)})
     node = {TAG: "random state", "state": {TAG: "tuple", "items": ["MT19937", {TAG: "array", "name": "t0"}, 10**6]}}
     assert reader.value(node) is None
     assert set(reader.used) == {"t0"}
@@ -96,12 +96,12 @@ def test_a_generator_of_the_first_files_is_forgotten_with_its_tensors_named() ->
 )
 def test_what_no_writer_wrote_is_refused(node: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        Reader({"t0": torch.zeros(2, 2)}).value(node)
+        ValueReader({"t0": torch.zeros(2, 2)}).value(node)
 
 
 def test_only_registered_classes_are_made() -> None:
     with pytest.raises(UnknownClassError):
-        Reader({}).value({TAG: "object", "class": "os.system", "state": {}})
+        ValueReader({}).value({TAG: "object", "class": "os.system", "state": {}})
 
 
 def test_depth_and_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,10 +109,10 @@ def test_depth_and_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(DEPTH + 1):
         nested = [nested]
     with pytest.raises(ValueError, match="it is nested too deep"):
-        Reader({}).value(nested)
+        ValueReader({}).value(nested)
     monkeypatch.setattr(reader_module, "TEXT_BYTES", 4 * 2 * 6)
     node = {TAG: "text", "dtype": "|U", "shape": [2], "items": ["abc", "a"]}
-    reader = Reader({})
+    reader = ValueReader({})
     assert reader.value([node, node])[0].dtype == np.dtype("<U3")
     with pytest.raises(ValueError, match="its arrays of text need more than"):
         reader.value(node)

@@ -10,12 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.estimators.batch.families import Family
 from polyladder.estimators.batch.fitting import Fitted, fit_jobs
-from polyladder.estimators.batch.plans import Job, Plan, Usual, make_plans
+from polyladder.estimators.batch.plans import Job, ModelPlan, Usual, make_plans
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.gradient_training import SETTINGS, GradientTraining, check_steps
 from polyladder.estimators.parameters import check_number
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import Prepared, TableEstimator
 from polyladder.polynomial.sparse import is_sparse
 
@@ -31,7 +31,7 @@ class Opened:
     """
 
     prepared: Prepared
-    plans: list[Plan]
+    plans: list[ModelPlan]
     jobs: list[Job]
 
 
@@ -138,11 +138,11 @@ class EnsembleEstimator(TableEstimator):
         """Whether a fit goes on from the one before."""
         return False
 
-    def _parts(self, rows: Rows, shared: dict[Any, Any]) -> list[Rows]:
+    def _parts(self, rows: TrainingRows, shared: dict[Any, Any]) -> list[TrainingRows]:
         """What is fitted apart: everything at once, unless a classifier takes one class after another."""
         return [rows]
 
-    def _plans(self, rows: Rows) -> list[Plan]:
+    def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         raise NotImplementedError
 
     def _keep(self, models: list[list[Any]], kept: list[int]) -> None:
@@ -154,11 +154,11 @@ class EnsembleEstimator(TableEstimator):
         """
         raise NotImplementedError
 
-    def _planned(self, family: Family, solver: str, rows: Rows, usual: Usual) -> list[Plan]:
+    def _planned(self, family: Family, solver: str, rows: TrainingRows, usual: Usual) -> list[ModelPlan]:
         return make_plans(self.get_params(deep=False), self._steps(), family, solver, rows, usual)
 
 
-def exact_if_affordable(solver: str, rows: Rows, affordable: bool) -> str:
+def exact_if_affordable(solver: str, rows: TrainingRows, affordable: bool) -> str:
     """What ``solver="auto"`` means: exact solves for the squared loss on dense rows, where they are affordable."""
     if solver != "auto":
         return solver

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.batch.families import Ladders
-from polyladder.estimators.batch.plans import Job, Plan, Usual
+from polyladder.estimators.batch.families import LadderFamily
+from polyladder.estimators.batch.plans import Job, ModelPlan, Usual
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
@@ -23,7 +23,7 @@ from polyladder.estimators.idle_parameters import (
 )
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.partitioned import fit_in_parts
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.distinct import distinct_rows
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
@@ -32,7 +32,7 @@ from polyladder.estimators.selection.kept import check_kept
 from polyladder.estimators.selection.kernel_blocks import Options
 from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
 from polyladder.estimators.selection.parts import sharing
-from polyladder.estimators.selection.recipe import Recipe
+from polyladder.estimators.selection.recipe import SelectionRecipe
 from polyladder.estimators.selection.refit import refitted
 from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.settled import settled
@@ -106,20 +106,22 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return
         self._fit_selected(X, y, sample_weight, None)
 
-    def fit_again(self, X: Any, y: Any, sample_weight: Any = None, *, recipe: Recipe | None = None) -> Recipe | None:
+    def fit_again(
+        self, X: Any, y: Any, sample_weight: Any = None, *, recipe: SelectionRecipe | None = None
+    ) -> SelectionRecipe | None:
         """Fit as `fit` does, with what an earlier selection found on some of the rows, where that carries over.
 
         Parameters
         ----------
         X, y, sample_weight
             As in `fit`.
-        recipe : Recipe, default=None
+        recipe : SelectionRecipe, default=None
             What the earlier call returned. By default, and where these rows are many more or have other columns or
             classes, a selection is made.
 
         Returns
         -------
-        Recipe or None
+        SelectionRecipe or None
             What the selection found, for a fit to more rows; None where nothing was selected.
         """
         if self.order != "auto" or self.solver == "adam" or is_dask(X) or is_sparse_table(X):
@@ -127,7 +129,9 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return None
         return self._fit_selected(X, y, sample_weight, recipe)
 
-    def _fit_selected(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe | None) -> Recipe | None:
+    def _fit_selected(
+        self, X: Any, y: Any, sample_weight: Any, recipe: SelectionRecipe | None
+    ) -> SelectionRecipe | None:
         """Choose a model, or solve an earlier choice once more; train ladders where classes have many rows."""
         with draft_of(self) as draft:
             draft._check_parameters()
@@ -182,7 +186,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         return settled(super()._prepare(X, y, sample_weight))
 
-    def read_parts(self, X: Any, y: Any) -> Rows:
+    def read_parts(self, X: Any, y: Any) -> TrainingRows:
         """Learn features and target of rows in memory, and code them, for a fit that is made elsewhere."""
         self._check_parameters()
         prepared = self._prepare(X, y, None)
@@ -190,7 +194,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.solver_ = self.solver
         return prepared.rows
 
-    def support_rows(self, rows: Rows) -> None:
+    def support_rows(self, rows: TrainingRows) -> None:
         """Learn how well rows support predictions, for `trust`."""
         self.support_ = support(self.members_, rows, None)
 
@@ -200,7 +204,9 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.polynomial_: LadderPolynomial = self.target_.in_units(widen(ladders))
         self.order_, self.loss_curve_, self.n_iter_ = self.polynomial_.order, curve, len(curve)
 
-    def _select(self, table: Table, values: Array, weight: Array, target: Any, recipe: Recipe | None) -> Recipe:
+    def _select(
+        self, table: Table, values: Array, weight: Array, target: Any, recipe: SelectionRecipe | None
+    ) -> SelectionRecipe:
         """Choose features, orders and ridges on rows left out, unless a recipe says them; keep the weighted sum."""
         effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
         ladders = LadderSettings(
@@ -321,9 +327,9 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         with draft_of(self, keep_learned=True) as draft:
             draft._check_parameters()
             prepared = draft._prepare_more(X, y, sample_weight)
-            family = Ladders(draft.members_.hidden, batch_norm=False)
+            family = LadderFamily(draft.members_.hidden, batch_norm=False)
             seeds = seeds_from(draft.random_state, len(draft.members_))
-            plans = [Plan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
+            plans = [ModelPlan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
             jobs = [Job(plan, prepared.rows, start) for plan, start in zip(plans, draft.members_, strict=True)]
             draft._run(Opened(prepared, plans, jobs), "partial fit")
         return self
@@ -386,17 +392,17 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.support_ = self.landmarks_ = None
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
-    def _plans(self, rows: Rows) -> list[Plan]:
+    def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         order = self.usual_order if self.order == "auto" else int(self.order)
         models = None if self.n_estimators == "auto" else int(self.n_estimators)
         work = work_for(self.solver, rows, self._width(rows, "alternating"), order, models, self.max_seconds)
         if self.verbose:
             print(f"{type(self).__name__}: {work}", file=sys.stderr)
         hidden = (self._width(rows, work.solver),) * (order - 1)
-        family = Ladders(hidden, batch_norm=bool(self._steps().batch_norm) and rows.count > 1)
+        family = LadderFamily(hidden, batch_norm=bool(self._steps().batch_norm) and rows.count > 1)
         return self._planned(family, work.solver, rows, Usual(work.models, SWEEPS, work.stages))
 
-    def _width(self, rows: Rows, solver: str) -> int:
+    def _width(self, rows: TrainingRows, solver: str) -> int:
         if self.width != "auto":
             return int(self.width)
         if is_sparse(rows.z):
@@ -405,7 +411,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return 128
         return 12 if rows.many else 10
 
-    def _starts(self, plans: list[Plan], rows: Rows) -> list[LadderPolynomial]:
+    def _starts(self, plans: list[ModelPlan], rows: TrainingRows) -> list[LadderPolynomial]:
         """The ladders of the previous fit, if they still have the shape that is asked for."""
         p = self.members_
         wanted = (len(plans), plans[0].family.hidden, rows.outputs)  # type: ignore[attr-defined]

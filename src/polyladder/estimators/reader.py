@@ -33,7 +33,7 @@ PLACES = frozenset({"seed", "dtype", "device"})
 """Arguments of modules that no file may give: on another device than "meta" a constructor would take memory."""
 
 
-class Reader:
+class ValueReader:
     """Turns the JSON back into values."""
 
     def __init__(self, tensors: Mapping[str, Tensor]) -> None:

@@ -33,9 +33,10 @@ MODELS = {
 """The models in estimators, by the beginning of their names: registered class and dimensions of the batch."""
 
 
-def check_restored(estimator: Any) -> None:
+def check_restored(estimator: object) -> None:
     """Refuse an estimator whose parameters, features, targets and models do not belong together."""
-    require(isinstance(estimator, TableEstimator), f"it holds {type(estimator).__name__}, not an estimator")
+    if not isinstance(estimator, TableEstimator):
+        raise ValueError(f"it holds {type(estimator).__name__}, not an estimator")
     check_parameters(estimator)
     inputs = check_features(estimator)
     check_landmarks(estimator)
@@ -238,7 +239,7 @@ def check_model(name: str, model: Any, kind: str, dimensions: int, inputs: int, 
     require(all(t.dtype == torch.float64 for t in weights.values()), f"{name} must be float64")
 
 
-def check_support(estimator: Any) -> None:
+def check_support(estimator: TableEstimator) -> None:
     """Refuse the support of other ladders than the members."""
     held, members = estimator.support_, estimator.members_
     require(type(held) is find_class("Support") and type(held.count) is int, "support_ is none")

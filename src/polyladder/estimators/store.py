@@ -16,15 +16,16 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from polyladder.estimators.reader import Reader
+from polyladder.estimators.reader import ValueReader
 from polyladder.estimators.registry import UnknownClassError
 from polyladder.estimators.restored import check_restored
+from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.estimators.writer import Writer
 from polyladder.files.versions import versions
 from polyladder.polynomial.store import write_tensors
 
 
-def save(estimator: Any, path: str | PathLike[str]) -> None:
+def save(estimator: TableEstimator, path: str | PathLike[str]) -> None:
     """Write a fitted estimator with its preprocessing to ``path``, atomically.
 
     Args:
@@ -41,7 +42,7 @@ def save(estimator: Any, path: str | PathLike[str]) -> None:
 def read(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path: object) -> Any:
     """Assemble an estimator from the content of its file; `polyladder.load` calls this."""
     try:
-        reader = Reader(tensors)
+        reader = ValueReader(tensors)
         estimator = reader.value(header["estimator"])
         check_restored(estimator)
         unused = set(tensors) - set(reader.used)

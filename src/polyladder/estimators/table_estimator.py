@@ -17,7 +17,7 @@ from torch import Tensor
 
 from polyladder.estimators.fitted_model import guard_of, span_of, table_model
 from polyladder.estimators.parameters import check_choice
-from polyladder.estimators.rows import Rows, settle_weights
+from polyladder.estimators.rows import TrainingRows, settle_weights
 from polyladder.estimators.targets import (
     Array,
     ClassTarget,
@@ -69,7 +69,7 @@ class Prepared:
         table: the rows as they were read.
     """
 
-    rows: Rows
+    rows: TrainingRows
     features: Features | SparseFeatures
     target: Target
     columns: int
@@ -439,10 +439,10 @@ def finite(outputs: Tensor) -> Tensor:
 
 def coded_rows(
     features: Features | SparseFeatures, target: Target, table: Any, values: Array, weight: Tensor | None
-) -> Rows:
+) -> TrainingRows:
     """The rows of a table, transformed, with their coded targets."""
     z = as_rows(features.transform_table(table))
-    return Rows(z, target.encode(values), weight, target.outputs, target.loss)
+    return TrainingRows(z, target.encode(values), weight, target.outputs, target.loss)
 
 
 class NumberPrediction(RegressorMixin):  # type: ignore[misc]

@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from polyladder import merge
-from polyladder.estimators.batch.families import Family, Kernels, Ladders, Machines, Networks
+from polyladder.estimators.batch.families import Family, Kernels, LadderFamily, Machines, Networks
 from tests.ladders import rows
 
 FAMILIES: list[Any] = [
-    Ladders((4, 3), batch_norm=True),
-    Ladders((), batch_norm=False),
+    LadderFamily((4, 3), batch_norm=True),
+    LadderFamily((), batch_norm=False),
     Networks((4, 3), "quadratic", batch_norm=False),
     Machines(2, 3),
     Machines(3, 2),
@@ -44,7 +44,7 @@ def test_trained_models_are_what_the_module_computes(family: Family) -> None:
         f = model(x)
         assert f.dtype == torch.float64
         torch.testing.assert_close(f, net[i](x.float()).double(), rtol=1e-4, atol=1e-5)
-    if isinstance(family, Ladders):
+    if isinstance(family, LadderFamily):
         assert models[0] == merge(net)[0].to(torch.float64)
 
 
@@ -91,5 +91,5 @@ def test_sizes_count_the_weights(family: Family, m: int) -> None:
 
 
 def test_equal_families_can_share_a_program() -> None:
-    assert Ladders((4, 3), batch_norm=True) == FAMILIES[0]
+    assert LadderFamily((4, 3), batch_norm=True) == FAMILIES[0]
     assert len({*FAMILIES, Machines(2, 3), Kernels(3, 2)}) == len(FAMILIES)

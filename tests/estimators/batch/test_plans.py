@@ -5,15 +5,15 @@ import pytest
 import torch
 from scipy import sparse
 
-from polyladder.estimators.batch.families import Ladders, Machines
-from polyladder.estimators.batch.plans import Plan, Usual, make_plans, usual_batch_size, usual_epochs
+from polyladder.estimators.batch.families import LadderFamily, Machines
+from polyladder.estimators.batch.plans import ModelPlan, Usual, make_plans, usual_batch_size, usual_epochs
 from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.parameters import seeds_from
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.polynomial.sparse import as_rows
 from polyladder.training.losses.squared import SQUARED
 
-FAMILY = Ladders((3,), batch_norm=False)
+FAMILY = LadderFamily((3,), batch_norm=False)
 PARAMETERS: dict[str, Any] = {
     "max_iter": "auto",
     "n_estimators": "auto",
@@ -22,15 +22,15 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def rows(n: int, thin: bool = False, weight: torch.Tensor | None = None) -> Rows:
+def rows(n: int, thin: bool = False, weight: torch.Tensor | None = None) -> TrainingRows:
     z = as_rows(sparse.csr_matrix((n, 2))) if thin else torch.zeros(n, 2)
-    return Rows(z, torch.zeros(n, 1), weight, 1, SQUARED)
+    return TrainingRows(z, torch.zeros(n, 1), weight, 1, SQUARED)
 
 
 STEPS = GradientTraining(learning_rate=1e-2, dropout=0.0)
 
 
-def plans(n: int = 100, solver: str = "alternating", steps: GradientTraining = STEPS, **change: Any) -> list[Plan]:
+def plans(n: int = 100, solver: str = "alternating", steps: GradientTraining = STEPS, **change: Any) -> list[ModelPlan]:
     return make_plans({**PARAMETERS, **change}, steps, FAMILY, solver, rows(n), Usual(4, 20))
 
 
@@ -67,9 +67,9 @@ def test_what_is_given_is_taken() -> None:
 
 
 def test_plans_that_can_share_a_program_have_one_shape() -> None:
-    base = Plan(FAMILY, "adam", 5, alpha=0.1)
+    base = ModelPlan(FAMILY, "adam", 5, alpha=0.1)
     for change in ({"alpha": 0.2}, {"dropout": 0.5}, {"learning_rate": 1.0}, {"seed": 9}, {"tolerance": 0.1}):
-        assert Plan(**{**vars(base), **change}).shape == base.shape
+        assert ModelPlan(**{**vars(base), **change}).shape == base.shape
     for change in (
         {"alpha": None},
         {"iterations": 6},
@@ -77,11 +77,11 @@ def test_plans_that_can_share_a_program_have_one_shape() -> None:
         {"validation": 0.1},
         {"solver": "alternating"},
     ):
-        assert Plan(**{**vars(base), **change}).shape != base.shape
-    assert Plan(**{**vars(base), "family": Machines(2, 3)}).shape != base.shape
-    exact = Plan(FAMILY, "alternating", 5, alpha=0.1)
-    assert Plan(**{**vars(exact), "batch_size": 7}).shape == exact.shape
-    assert Plan(**{**vars(exact), "tolerance": 0.1}).shape != exact.shape
+        assert ModelPlan(**{**vars(base), **change}).shape != base.shape
+    assert ModelPlan(**{**vars(base), "family": Machines(2, 3)}).shape != base.shape
+    exact = ModelPlan(FAMILY, "alternating", 5, alpha=0.1)
+    assert ModelPlan(**{**vars(exact), "batch_size": 7}).shape == exact.shape
+    assert ModelPlan(**{**vars(exact), "tolerance": 0.1}).shape != exact.shape
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_repetitions_count_as_rows() -> None:
 @pytest.mark.parametrize("thin", [True, False])
 @pytest.mark.parametrize("n", [10, 1000, 10**6])
 def test_epochs_are_a_few_thousand_steps_within_bounds(n: int, thin: bool) -> None:
-    table = Rows(rows(10, thin).z, torch.zeros(10, 1), torch.full((10,), n / 10), 1, SQUARED)
+    table = TrainingRows(rows(10, thin).z, torch.zeros(10, 1), torch.full((10,), n / 10), 1, SQUARED)
     epochs = usual_epochs(128, table)
     least = 10 if thin else 40
     assert least <= epochs <= 400

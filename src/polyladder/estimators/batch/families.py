@@ -68,7 +68,7 @@ class Family(Protocol):
 
 
 @dataclass(frozen=True)
-class Ladders:
+class LadderFamily:
     """Ladder polynomial networks; a fitted one is a `LadderPolynomial`."""
 
     hidden: tuple[int, ...]

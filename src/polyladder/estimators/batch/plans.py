@@ -10,14 +10,14 @@ from typing import Any
 from polyladder.estimators.batch.families import Family
 from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.parameters import seeds_from
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.solves.stages import Stage
 
 
 @dataclass(frozen=True)
-class Plan:
+class ModelPlan:
     """How one model is to be fitted. Plans that differ only in alpha, dropout, learning rate and seed share a program.
 
     Attributes:
@@ -59,8 +59,8 @@ class Plan:
 class Job:
     """A plan, the rows to carry it out on and, optionally, a ladder to start from."""
 
-    plan: Plan
-    rows: Rows
+    plan: ModelPlan
+    rows: TrainingRows
     start: LadderPolynomial | None = None
 
 
@@ -74,8 +74,13 @@ class Usual:
 
 
 def make_plans(
-    parameters: Mapping[str, Any], steps: GradientTraining, family: Family, solver: str, rows: Rows, usual: Usual
-) -> list[Plan]:
+    parameters: Mapping[str, Any],
+    steps: GradientTraining,
+    family: Family,
+    solver: str,
+    rows: TrainingRows,
+    usual: Usual,
+) -> list[ModelPlan]:
     """One plan for each model of an ensemble.
 
     Args:
@@ -96,7 +101,7 @@ def make_plans(
     stages = usual.stages if parameters["max_iter"] == "auto" else ()
     sweeps = sum(stage.sweeps for stage in stages) or usual.iterations
     return [
-        Plan(
+        ModelPlan(
             family,
             solver,
             iterations=given("max_iter", sweeps),
@@ -113,14 +118,14 @@ def make_plans(
     ]
 
 
-def usual_batch_size(rows: Rows) -> int:
+def usual_batch_size(rows: TrainingRows) -> int:
     """Rows of a step of Adam. A step on sparse rows updates long weights, so that many rows should share it."""
     if is_sparse(rows.z) and rows.count >= 20_000:
         return 1024
     return 32 if rows.count < 1000 else 128
 
 
-def usual_epochs(batch_size: int, rows: Rows) -> int:
+def usual_epochs(batch_size: int, rows: TrainingRows) -> int:
     """Epochs of Adam: enough for a few thousand steps."""
     least = 10 if is_sparse(rows.z) else 40
     return min(400, max(least, math.ceil(4000 * batch_size / rows.count)))

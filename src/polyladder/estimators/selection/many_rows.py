@@ -11,14 +11,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from polyladder.estimators.batch.families import Ladders
+from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.fitting import fit_jobs
-from polyladder.estimators.batch.plans import Job, Plan
+from polyladder.estimators.batch.plans import Job, ModelPlan
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.gradient_training import GradientTraining
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
-from polyladder.estimators.selection.candidates.ladders import Ladders as LadderTrial
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
@@ -89,12 +89,12 @@ class TrainingSettings:
     alpha: float | None
     seeds: Callable[[int], list[int]]
 
-    def plans(self, training: Training) -> list[Plan]:
+    def plans(self, training: Training) -> list[ModelPlan]:
         """One for each ladder."""
-        family = Ladders((training.width,) * (ORDER - 1), bool(self.steps.batch_norm))
+        family = LadderFamily((training.width,) * (ORDER - 1), bool(self.steps.batch_norm))
         rates = RATES if training.ladders > 1 else (1.0,)
         return [
-            Plan(
+            ModelPlan(
                 family,
                 "adam",
                 iterations=training.epochs,
@@ -144,7 +144,7 @@ class Divided:
     """
 
     features: Features
-    rows: Rows
+    rows: TrainingRows
     inside: NDArray[np.intp]
     held: NDArray[np.intp]
 
@@ -190,7 +190,7 @@ def choose_trained(
     codes = target.encode(values).numpy()
     inside, held = held_out(codes, min(options.effort.choice_rows, len(codes) // HELD_OUT), rng)
     features = training_features(table, weight, options)
-    rows = Rows(
+    rows = TrainingRows(
         single_inputs(features, table),
         torch.from_numpy(codes),
         torch.from_numpy(weight),
