@@ -17,7 +17,7 @@ ESTIMATORS = [
     LPNNRegressor(effort="low", width=4, max_iter=6),
     LPNNClassifier(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS),
     LPNNRegressor(effort="low", width=4, max_iter=6, loss="huber"),
-    LPNNRegressor(solver="adam", width=4, max_iter=6, gradient=PLAIN_STEPS),
+    LPNNRegressor(solver="adam", width=8, max_iter=40, gradient=STEPS),
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS),
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
     LPNNRegressor(order=2, width=8, solver="adam", gradient=STEPS, max_iter=12),

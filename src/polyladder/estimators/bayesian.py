@@ -652,7 +652,8 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
 
     def _each(self, X: Any) -> Tensor:
         """The probabilities of every draw. Shape (draws, n, classes)."""
-        return self._answer().each(self.model_.said(self.read_table(X)))
+        said = self.model_.said(self.read_table(X))  # which asks first whether anything was fitted
+        return self._answer().each(said)
 
     @rows_on_one_thread
     def predict_proba(self, X: Any) -> Array:
