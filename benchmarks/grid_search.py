@@ -18,7 +18,7 @@ import torch
 from record import record
 from sklearn.model_selection import GridSearchCV
 
-from polyladder import BatchedGridSearchCV, LPNNRegressor
+from polyladder import BatchedGridSearchCV, GradientTraining, LPNNRegressor
 from polyladder_lab import load_dataset
 
 
@@ -63,12 +63,14 @@ def main() -> None:
         LPNNRegressor(order=4, width=10, n_estimators=1, random_state=0),
         {"alpha": list(np.logspace(-5, -1, 10))},
     )
+    rates = (1e-3, 2e-3, 5e-3, 1e-2, 2e-2)
     measured(
         "Adam",
-        LPNNRegressor(
-            order=4, width=50, solver="adam", dropout=0.0, max_iter=arguments.epochs, batch_size=32, random_state=0
-        ),
-        {"alpha": [1e-6, 1e-5, 1e-4, 5e-4], "learning_rate": [1e-3, 2e-3, 5e-3, 1e-2, 2e-2]},
+        LPNNRegressor(order=4, width=50, solver="adam", max_iter=arguments.epochs, random_state=0),
+        {
+            "alpha": [1e-6, 1e-5, 1e-4, 5e-4],
+            "gradient": [GradientTraining(rate, batch_size=32, dropout=0.0) for rate in rates],
+        },
     )
 
 

@@ -124,14 +124,14 @@ def work_of(model: Any, n: int, d: int, seconds: float) -> dict[str, Any]:
     import torch
 
     from polyladder.estimators.cost import Shape
-    from polyladder.estimators.rows import Rows
+    from polyladder.estimators.rows import TrainingRows
     from polyladder.estimators.work import work_for
 
     decided = {"solver": model.solver_, "ladders": len(model.members_), "sweeps": model.n_iter_}
     if model.solver_ != "alternating":
         return decided
     outputs, width, order = model.members_.out_features, model.members_.hidden[0], model.order_
-    rows = Rows(torch.zeros(1, 1).expand(n, d), torch.zeros(1, 1).expand(n, outputs), None, outputs, "squared")
+    rows = TrainingRows(torch.zeros(1, 1).expand(n, d), torch.zeros(1, 1).expand(n, outputs), None, outputs, "squared")
     shape, left, operations = Shape(n, d, width, order, outputs), model.n_iter_, 0.0
     for stage in work_for("auto", rows, width, order, None, None).stages:
         operations += len(model.members_) * min(left, stage.sweeps) * shape.sweep_operations(stage.share)

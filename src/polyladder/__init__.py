@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.batch.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.bayesian import BayesianLPNNClassifier as BayesianLPNNClassifier
     from polyladder.estimators.bayesian import BayesianLPNNRegressor as BayesianLPNNRegressor
+    from polyladder.estimators.gradient_training import GradientTraining as GradientTraining
     from polyladder.estimators.ladder import LPNNClassifier as LPNNClassifier
     from polyladder.estimators.ladder import LPNNRegressor as LPNNRegressor
     from polyladder.estimators.onnx_pipeline import register_onnx_converters as register_onnx_converters
@@ -137,6 +138,7 @@ _HOME = {
     "FeedforwardRegressor": "estimators.rivals.feedforward",
     "FittedModel": "fitted.model",
     "GaussianWeights": "analysis.moments",
+    "GradientTraining": "estimators.gradient_training",
     "Huber": "training.losses.huber",
     "LPNN": "models.ladder",
     "LPNNClassifier": "estimators.ladder",

@@ -43,3 +43,11 @@ def renamed(*by_position: str, **names: str) -> Callable[[Callable[Options, Resu
 def say(sentence: str) -> None:
     """Warn whoever called the function that calls this."""
     warnings.warn(f"{sentence} The old way ends with version 0.3.", DeprecationWarning, stacklevel=3)
+
+
+def say_to_caller(sentence: str) -> None:
+    """Warn whoever called the library, however deep inside of it this is."""
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "polyladder":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{sentence} The old way ends with version 0.3.", DeprecationWarning, stacklevel=level)

@@ -1,23 +1,27 @@
 """Scikit-learn's own checks, whole, for every estimator and both solvers."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
+from polyladder import BatchedGridSearchCV, GradientTraining, LPNNClassifier, LPNNRegressor
 from polyladder.tables.features import Features
 
 pytestmark = pytest.mark.checks
 
+PLAIN_STEPS = GradientTraining(dropout=0.0, batch_norm=False)
+STEPS = replace(PLAIN_STEPS, learning_rate=0.02)
 ESTIMATORS = [
-    LPNNRegressor(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
-    LPNNClassifier(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False),
-    LPNNRegressor(effort="low", width=4, max_iter=6, dropout=0.0, batch_norm=False, loss="huber"),
-    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False),
-    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, dropout=0.0, batch_norm=False, loss="huber"),
-    LPNNRegressor(order=2, width=8, solver="adam", dropout=0.0, batch_norm=False, max_iter=12, learning_rate=0.02),
-    LPNNClassifier(order=2, width=8, dropout=0.0, max_iter=12, learning_rate=0.02),
+    LPNNRegressor(effort="low", width=4, max_iter=6),
+    LPNNClassifier(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS),
+    LPNNRegressor(effort="low", width=4, max_iter=6, loss="huber"),
+    LPNNRegressor(solver="adam", width=8, max_iter=40, gradient=STEPS),
+    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS),
+    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
+    LPNNRegressor(order=2, width=8, solver="adam", gradient=STEPS, max_iter=12),
+    LPNNClassifier(order=2, width=8, gradient=replace(STEPS, batch_norm=True), max_iter=12),
     LPNNClassifier(order=3, width=4, solver="alternating", n_estimators=2, max_iter=10),
     BatchedGridSearchCV(
         LPNNRegressor(order=2, width=4, n_estimators=1, max_iter=4, random_state=0),
@@ -38,6 +42,14 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def known_to_fail(estimator: Any) -> dict[str, str]:
+    """What the usual dropout on sparse rows cannot hold; the same fit without it, by solver="adam", is checked too."""
+    usual = isinstance(estimator, LPNNRegressor) and estimator.order == estimator.solver == "auto"
+    return (
+        {"check_sample_weight_equivalence_on_sparse_data": "dropout is drawn for rows by their place"} if usual else {}
+    )
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=known_to_fail)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)

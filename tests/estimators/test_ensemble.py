@@ -8,17 +8,18 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from polyladder import FactorizationMachineRegressor, LPNNRegressor, PolynomialKernelRegressor
+from polyladder import FactorizationMachineRegressor, GradientTraining, LPNNRegressor, PolynomialKernelRegressor
 from polyladder.estimators.batch import fitting
 from tests.estimators.small import TINY, rows
 
-ADAM: dict[str, Any] = {"solver": "adam", "dropout": 0.0, "batch_norm": False, "width": 8, "max_iter": 15}
+ADAM: dict[str, Any] = {"solver": "adam", "width": 8, "max_iter": 15}
 
 
 def test_divergence_is_reported() -> None:
     X, y = rows()
+    steps = GradientTraining(learning_rate=1e30, dropout=0.0, batch_norm=False)
     with pytest.raises(ValueError, match=r"Every model diverged\. Lower learning_rate, or use solver='alternating'"):
-        LPNNRegressor(**{**ADAM, "learning_rate": 1e30, "order": 6}).fit(X, y)
+        LPNNRegressor(**ADAM, gradient=steps, order=6).fit(X, y)
 
 
 def test_members_that_diverged_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,12 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor, load
+from polyladder import BatchedGridSearchCV, GradientTraining, LPNNClassifier, LPNNRegressor, load
 from polyladder.estimators.targets import GUARD
 
 TINY: dict[str, Any] = {"order": 3, "width": 4, "n_estimators": 2, "max_iter": 5, "random_state": 0}
-ADAM: dict[str, Any] = {"solver": "adam", "dropout": 0.0, "batch_norm": False, "learning_rate": 2e-2}
+STEPS = GradientTraining(learning_rate=2e-2, dropout=0.0, batch_norm=False)
+ADAM: dict[str, Any] = {"solver": "adam", "gradient": STEPS}
 ADAM |= {"order": 3, "width": 8, "n_estimators": 1, "max_iter": 15, "random_state": 0}
 SOLVERS = pytest.mark.parametrize("parameters", [TINY, ADAM], ids=["alternating", "adam"])
 
@@ -150,13 +152,13 @@ def test_validation_rows_stop_adam_early() -> None:
     X, _ = rows()
     noise = np.random.default_rng(3).normal(size=len(X))  # nothing to learn, so held-out loss soon rises
     wide = {**ADAM, "width": 16, "max_iter": 100}
-    stopped = LPNNRegressor(**wide, validation_fraction=0.3).fit(X, noise)
+    stopped = LPNNRegressor(**{**wide, "gradient": replace(STEPS, validation_fraction=0.3)}).fit(X, noise)
     assert stopped.n_iter_ < 100
     assert LPNNRegressor(**{**wide, "max_iter": 30}).fit(X, noise).n_iter_ == 30
 
 
 def test_validation_fraction_may_round_to_no_row() -> None:
-    model = LPNNRegressor(**ADAM, validation_fraction=0.01).fit(*rows(12))
+    model = LPNNRegressor(**{**ADAM, "gradient": replace(STEPS, validation_fraction=0.01)}).fit(*rows(12))
     assert np.isfinite(model.loss_curve_).all()
 
 
@@ -502,12 +504,14 @@ def test_set_output_of_steps_before_is_read() -> None:
 
 
 @pytest.mark.slow
-@SOLVERS
+@pytest.mark.parametrize(
+    "parameters", [TINY, {**ADAM, "gradient": replace(STEPS, dropout=0.2)}], ids=["alternating", "adam"]
+)
 def test_the_same_seed_gives_the_same_model(parameters: Any) -> None:
     X, y = rows()
-    first, second = (LPNNRegressor(**{**parameters, "dropout": 0.2}).fit(X, y).predict(X) for _ in range(2))
+    first, second = (LPNNRegressor(**parameters).fit(X, y).predict(X) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-    other = LPNNRegressor(**{**parameters, "dropout": 0.2, "random_state": 1}).fit(X, y).predict(X)
+    other = LPNNRegressor(**{**parameters, "random_state": 1}).fit(X, y).predict(X)
     assert np.abs(other - first).max() > 1e-6
 
 
@@ -650,6 +654,8 @@ def test_numbers_are_no_classes() -> None:
         ("learning_rate", 0.0, "a float in the range (0, inf)"),
         ("dropout", 1.0, "a float in the range [0, 1)"),
         ("validation_fraction", 1, "a float in the range [0, 1)"),
+        ("batch_norm", "yes", "True or False"),
+        ("gradient", "fast", "a GradientTraining or None"),
     ],
 )
 @pytest.mark.parametrize("Model", [LPNNRegressor, LPNNClassifier])

@@ -6,7 +6,7 @@ import torch
 from scipy import stats
 
 from polyladder.estimators.posterior import Diagnostics, Posterior, chain_by_chain, in_order, repeated
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.training.losses.softmax import Softmax
 from polyladder.training.losses.squared import SQUARED
 from tests import ladders
@@ -60,10 +60,10 @@ def test_draws_of_a_chain_follow_each_other() -> None:
     assert chain_by_chain(torch.zeros(3, 2, 4, 5)).shape == (6, 4, 5)
 
 
-def table(weight: list[float] | None) -> Rows:
+def table(weight: list[float] | None) -> TrainingRows:
     z = torch.tensor([[2.0, 1.0], [1.0, 5.0], [1.0, 4.0]], dtype=torch.float64)
     given = None if weight is None else torch.tensor(weight, dtype=torch.float64)
-    return Rows(z, torch.tensor([[1.0], [2.0], [3.0]], dtype=torch.float64), given, 1, SQUARED)
+    return TrainingRows(z, torch.tensor([[1.0], [2.0], [3.0]], dtype=torch.float64), given, 1, SQUARED)
 
 
 def test_whole_weights_repeat_rows() -> None:
@@ -91,10 +91,10 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 def test_digits_beyond_single_precision_are_dropped() -> None:
     rows = table(None)
-    nudged = Rows(rows.z * (1 + 1e-12), rows.y * (1 - 1e-12), None, 1, SQUARED)
+    nudged = TrainingRows(rows.z * (1 + 1e-12), rows.y * (1 - 1e-12), None, 1, SQUARED)
     assert torch.equal(in_order(nudged).z, in_order(rows).z)
     assert torch.equal(in_order(nudged).y, in_order(rows).y)
-    classes = Rows(rows.z, torch.tensor([2, 0, 1]), None, 3, Softmax())
+    classes = TrainingRows(rows.z, torch.tensor([2, 0, 1]), None, 3, Softmax())
     assert in_order(classes).y.dtype == torch.int64
 
 

@@ -21,13 +21,13 @@ from polyladder.estimators.posterior_size import (
     usual_sweeps,
     usual_width,
 )
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.training.losses.squared import SQUARED
 from polyladder.training.solves.alternating import random_start
 
 
-def rows(n: int, d: int) -> Rows:
-    return Rows(torch.zeros(n, d), torch.zeros(n, 1), None, 1, SQUARED)
+def rows(n: int, d: int) -> TrainingRows:
+    return TrainingRows(torch.zeros(n, d), torch.zeros(n, 1), None, 1, SQUARED)
 
 
 @pytest.mark.parametrize(("inputs", "width", "order", "outputs"), [(6, 8, 6, 1), (3, 2, 2, 4), (1, 5, 3, 2)])

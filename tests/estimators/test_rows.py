@@ -3,16 +3,16 @@ import pytest
 import torch
 from scipy import sparse
 
-from polyladder.estimators.rows import MANY_ROWS, REPETITIONS, Rows, settle_weights
+from polyladder.estimators.rows import MANY_ROWS, REPETITIONS, TrainingRows, settle_weights
 from polyladder.polynomial.sparse import as_rows, is_sparse
 from polyladder.training.losses.logistic import Logistic
 from polyladder.training.losses.softmax import Softmax
 
 
-def rows(weight: list[float] | None = None, n: int = 4) -> Rows:
+def rows(weight: list[float] | None = None, n: int = 4) -> TrainingRows:
     z = torch.arange(2.0 * n, dtype=torch.float64).reshape(n, 2)
     given = None if weight is None else torch.tensor(weight, dtype=torch.float64)
-    return Rows(z, torch.tensor([0, 2, 1, 2] * n)[:n], given, 3, Softmax())
+    return TrainingRows(z, torch.tensor([0, 2, 1, 2] * n)[:n], given, 3, Softmax())
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_some_rows_by_number() -> None:
     assert taken.weight.tolist() == [3, 1, 3]
     assert (taken.outputs, taken.loss) == (3, Softmax())
     z = as_rows(sparse.csr_matrix(np.eye(4)))
-    thin = Rows(z, torch.arange(4), None, 4, Softmax()).take(torch.tensor([2]))
+    thin = TrainingRows(z, torch.arange(4), None, 4, Softmax()).take(torch.tensor([2]))
     assert is_sparse(thin.z)
     assert thin.z.to_dense().tolist() == [[0, 0, 1, 0]]
     assert thin.weight is None

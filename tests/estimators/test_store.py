@@ -22,6 +22,7 @@ from polyladder import (
     FactorizationMachineRegressor,
     FeedforwardClassifier,
     FeedforwardRegressor,
+    GradientTraining,
     LPNNClassifier,
     LPNNRegressor,
     PolynomialKernelClassifier,
@@ -57,7 +58,7 @@ RIVALS = [
 LADDERS = [
     *(LPNNRegressor(order=3, width=3, features=kind) for kind in ("standard", "quantile", "yeo-johnson")),
     LPNNClassifier(order=2, width=3, solver="alternating"),
-    LPNNClassifier(order=2, width=3, dropout=0.0),
+    LPNNClassifier(order=2, width=3, gradient=GradientTraining(dropout=0.0)),
 ]
 
 
@@ -510,8 +511,8 @@ def test_an_array_that_is_named_often_is_there_once(tmp_path: Path) -> None:
 def test_a_parameter_that_is_newer_than_the_file_has_its_default(tmp_path: Path) -> None:
     path = tmp_path / "m.ladder"
     path.write_bytes(saved(0))
-    damaged(path, lambda h, t: (h["estimator"]["state"].pop("batch_size"), ENCODER(h).pop("max_categories")))
-    assert load(path).batch_size == "auto"
+    damaged(path, lambda h, t: (h["estimator"]["state"].pop("tol"), ENCODER(h).pop("max_categories")))
+    assert load(path).tol == 1e-3
 
 
 def test_a_changed_letter_in_the_header_is_noticed(tmp_path: Path) -> None:

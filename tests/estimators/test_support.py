@@ -3,7 +3,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.support import states, support
 from polyladder.polynomial.sparse import as_rows
 from polyladder.training.losses.squared import SQUARED
@@ -12,8 +12,8 @@ from tests import ladders
 MEMBERS = ladders.random_ladder(2, (3, 2), 1, (3,), seed=1)
 
 
-def rows(z: torch.Tensor, weight: torch.Tensor | None = None) -> Rows:
-    return Rows(z, torch.zeros(len(z), 1), weight, 1, SQUARED)
+def rows(z: torch.Tensor, weight: torch.Tensor | None = None) -> TrainingRows:
+    return TrainingRows(z, torch.zeros(len(z), 1), weight, 1, SQUARED)
 
 
 def leverages(z: np.ndarray, at: np.ndarray, member: int) -> np.ndarray:

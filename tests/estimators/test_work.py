@@ -2,15 +2,15 @@ import pytest
 import torch
 
 from polyladder.estimators.cost import usual_seconds
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.work import FULL, MULTIPLE, work_for
 from polyladder.training.losses.softmax import Softmax
 from polyladder.training.losses.squared import SQUARED
 
 
-def table(n: int, d: int, outputs: int = 1) -> Rows:
+def table(n: int, d: int, outputs: int = 1) -> TrainingRows:
     """Rows of which only the shape matters; they take no memory."""
-    return Rows(torch.zeros(1, 1).expand(n, d), torch.zeros(1, 1).expand(n, outputs), None, outputs, SQUARED)
+    return TrainingRows(torch.zeros(1, 1).expand(n, d), torch.zeros(1, 1).expand(n, outputs), None, outputs, SQUARED)
 
 
 def test_small_tables_get_all_sweeps_and_ladders() -> None:
@@ -41,14 +41,16 @@ def test_a_number_of_ladders_that_is_asked_for_stays() -> None:
 
 
 def test_adam_is_kept_for_sparse_rows_and_on_request() -> None:
-    sparse = Rows(torch.eye(4).to_sparse_csr(), torch.zeros(4, 1), None, 1, SQUARED)
+    sparse = TrainingRows(torch.eye(4).to_sparse_csr(), torch.zeros(4, 1), None, 1, SQUARED)
     assert work_for("auto", sparse, 4, 3, None, None).solver == "adam"
     assert work_for("adam", table(100, 3), 4, 3, None, None).solver == "adam"
 
 
 def test_many_classes_are_left_to_adam_unless_block_solves_are_asked_for() -> None:
-    def rows(classes: int) -> Rows:
-        return Rows(torch.zeros(1, 1).expand(500, 4), torch.zeros(500, dtype=torch.long), None, classes, Softmax())
+    def rows(classes: int) -> TrainingRows:
+        return TrainingRows(
+            torch.zeros(1, 1).expand(500, 4), torch.zeros(500, dtype=torch.long), None, classes, Softmax()
+        )
 
     assert work_for("auto", rows(5), 10, 4, None, None).solver == "alternating"
     assert work_for("auto", rows(6), 10, 4, None, None).solver == "adam"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from polyladder.estimators.ladder import LadderEstimator
-from polyladder.estimators.selection.recipe import Recipe
+from polyladder.estimators.selection.recipe import SelectionRecipe
 
 GROWTH = 4
 """How many times more rows each attempt has: all attempts but the last cost at most a third of it."""
@@ -64,7 +64,7 @@ class TimedFit:
     level: int
     rows: int
     seconds: float
-    recipe: Recipe | None = None
+    recipe: SelectionRecipe | None = None
 
     def affordable(self, seconds: float) -> int:
         """How many rows the same model can be fitted to in so many seconds, about."""
@@ -88,7 +88,9 @@ class RowsToFit:
     weight: NDArray[Any] | None = None
     seed: int = 0
 
-    def fit(self, model: Any, size: int | None = None, level: int = 0, recipe: Recipe | None = None) -> TimedFit:
+    def fit(
+        self, model: Any, size: int | None = None, level: int = 0, recipe: SelectionRecipe | None = None
+    ) -> TimedFit:
         """Fit a model to so many of the rows, every class among them; None for all. A recipe takes over a selection."""
         size = len(self.y) if size is None else min(size, len(self.y))
         began = time.monotonic()

@@ -27,6 +27,7 @@ from polyladder.estimators.bayesian import (
     BayesianLPNNClassifier,
     BayesianLPNNRegressor,
 )
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.tables.dates import date_unit
@@ -292,7 +293,7 @@ def new_estimator(task: str, options: FitOptions, scaling: str | None, effort: s
     if options.bayesian:
         kind: Any = BayesianLPNNRegressor if task == "regression" else BayesianLPNNClassifier
         return kind(features=scaling, random_state=options.seed)
-    early = {} if task == "regression" else {"validation_fraction": HELD_OUT_OF_STEPS}
+    early = {} if task == "regression" else {"gradient": GradientTraining(validation_fraction=HELD_OUT_OF_STEPS)}
     return ladder_for(task, options.loss, **GRADIENT_STEPS, **early, features=scaling, random_state=options.seed)
 
 

@@ -34,7 +34,7 @@ from polyladder.estimators.posterior_size import (
     too_wide,
     usual_sweeps,
 )
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator
 from polyladder.fitted.answers import Draws, Probit
 from polyladder.polynomial.evaluate import evaluate
@@ -175,11 +175,11 @@ class BayesianEstimator(TableEstimator):
         if self.relevance not in (True, False, "auto"):
             refuse(self, "relevance", "a bool or 'auto'")
 
-    def _lengths(self, rows: Rows, order: int) -> tuple[int, int]:
+    def _lengths(self, rows: TrainingRows, order: int) -> tuple[int, int]:
         usual = usual_sweeps(rows, order, int(self.chains))
         return tuple(usual if n == "auto" else int(n) for n in (self.warmup, self.draws))  # type: ignore[return-value]
 
-    def _rows_in_time(self, rows: Rows, seed: int) -> Rows:
+    def _rows_in_time(self, rows: TrainingRows, seed: int) -> TrainingRows:
         """The rows, or as many of them, drawn at random, as the usual draws can read in time; a warning says so."""
         order = HIGHEST_ORDER if self.order == "auto" else int(self.order)
         count, most = len(rows.z), rows_in_time(rows, order, int(self.chains))
@@ -193,12 +193,12 @@ class BayesianEstimator(TableEstimator):
         some = torch.randperm(count, generator=torch.Generator().manual_seed(seed))[:most]
         return rows.take(some.sort().values)
 
-    def _size(self, rows: Rows, order: int) -> PosteriorSize:
+    def _size(self, rows: TrainingRows, order: int) -> PosteriorSize:
         width = None if self.width == "auto" else int(self.width)
         relevance = None if self.relevance == "auto" else bool(self.relevance)
         return posterior_size(rows, order, width, relevance, int(self.chains) * sum(self._lengths(rows, order)))
 
-    def _starts(self, rows: Rows, order: int, chains: int, seed: int) -> LadderPolynomial:
+    def _starts(self, rows: TrainingRows, order: int, chains: int, seed: int) -> LadderPolynomial:
         """Ladders from random weights and a few sweeps of block solves, one per chain."""
         seeds = [seed + i for i in range(chains)]
         start = random_start(
@@ -207,7 +207,7 @@ class BayesianEstimator(TableEstimator):
         options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
         return fit_alternating(start, rows.z, rows.y, **options).polynomial
 
-    def _posterior(self, rows: Rows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
+    def _posterior(self, rows: TrainingRows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
         progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
         with progress.of(warmup + draws), limited(threads_for(len(rows.z))):
             found = sample_gibbs(
@@ -224,7 +224,7 @@ class BayesianEstimator(TableEstimator):
             )
         return posterior_of(found, chains)
 
-    def _choose_order(self, rows: Rows, seed: int) -> int:
+    def _choose_order(self, rows: TrainingRows, seed: int) -> int:
         """Walk up the orders until WAIC, the expected log density of a new row, has not risen for one of them."""
         tried: list[int] = []
         scores: list[float] = []
@@ -238,7 +238,7 @@ class BayesianEstimator(TableEstimator):
         self.growth_ = Growth(tuple(tried), tuple(-s for s in scores), 0.0)
         return tried[int(np.argmax(scores))]
 
-    def _diagnose(self, rows: Rows) -> Diagnostics:
+    def _diagnose(self, rows: TrainingRows) -> Diagnostics:
         posterior = self.posterior_
         positions = torch.linspace(0, len(rows.z) - 1, min(DIAGNOSED_ROWS, len(rows.z))).long()
         f = self._judged(evaluate(posterior.weights, rows.z[positions]))
@@ -262,7 +262,7 @@ class BayesianEstimator(TableEstimator):
     @property
     def polynomial_(self) -> LadderPolynomial:
         """The posterior mean function as one wide ladder: the mean of 50 draws, or of all if there are fewer."""
-        if "posterior_" not in vars(self):
+        if not self.is_fitted:
             raise AttributeError(f"This {type(self).__name__} has no attribute 'polynomial_' before it is fitted.")
         return self.model_.polynomial
 
@@ -272,15 +272,22 @@ class BayesianEstimator(TableEstimator):
     def _ladders(self) -> LadderPolynomial:
         return self.target_.in_units(self.posterior_.weights)
 
+    @property
+    def walked(self) -> Growth | None:
+        """``growth_``, or None where the order was given."""
+        try:
+            return self.growth_
+        except AttributeError:
+            return None
+
     def _facts(self) -> dict[str, Any]:
-        growth = vars(self).get("growth_")
-        path = [] if growth is None else list(zip(growth.orders, growth.errors, strict=True))
+        path = [] if self.walked is None else list(zip(self.walked.orders, self.walked.errors, strict=True))
         return {**super()._facts(), "chains": self.posterior_.chains, "order_path": path}
 
-    def _likelihood(self, rows: Rows) -> dict[str, Any]:
+    def _likelihood(self, rows: TrainingRows) -> dict[str, Any]:
         raise NotImplementedError
 
-    def _log_densities(self, posterior: Posterior, rows: Rows) -> Tensor:
+    def _log_densities(self, posterior: Posterior, rows: TrainingRows) -> Tensor:
         """Log density of each training row under each draw. Shape (draws, n)."""
         raise NotImplementedError
 
@@ -425,13 +432,13 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
             refuse(self, "heteroscedastic", "False or 'auto' where rows lie in parts")
         return "gaussian"
 
-    def _likelihood(self, rows: Rows) -> dict[str, Any]:
+    def _likelihood(self, rows: TrainingRows) -> dict[str, Any]:
         options = {"noise_features": noise_columns(rows.z)} if self.heteroscedastic in (True, "auto") else {}
         if self.noise == "gaussian":
             return {"likelihood": "gaussian", **options}
         return {"likelihood": "student", "degrees": None if self.noise == "auto" else float(self.degrees), **options}
 
-    def _posterior(self, rows: Rows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
+    def _posterior(self, rows: TrainingRows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
         if self.inference == "gibbs":
             return super()._posterior(rows, order, chains, warmup, draws, seed)
         with limited(threads_for(len(rows.z))):
@@ -451,7 +458,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
             return super()._way_out(warmup, draws)
         return "The starts ended in different places. Take a lower order, or long chains of inference='gibbs'."
 
-    def _log_densities(self, posterior: Posterior, rows: Rows) -> Tensor:
+    def _log_densities(self, posterior: Posterior, rows: TrainingRows) -> Tensor:
         return posterior.mixture(rows.z).log_densities(rows.y).sum(-1)
 
     def _answer(self) -> Draws:
@@ -628,10 +635,10 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _likelihood(self, rows: Rows) -> dict[str, Any]:
+    def _likelihood(self, rows: TrainingRows) -> dict[str, Any]:
         return {"likelihood": "probit"}
 
-    def _log_densities(self, posterior: Posterior, rows: Rows) -> Tensor:
+    def _log_densities(self, posterior: Posterior, rows: TrainingRows) -> Tensor:
         each = class_probabilities(evaluate(posterior.weights, rows.z))
         return each.gather(-1, rows.y.reshape(1, -1, 1).expand(len(each), -1, 1)).squeeze(-1).log()
 
@@ -645,8 +652,8 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
 
     def _each(self, X: Any) -> Tensor:
         """The probabilities of every draw. Shape (draws, n, classes)."""
-        outputs = self.model_.said(self.read_table(X))  # which asks first whether there is a posterior
-        return self._answer().each(outputs)
+        said = self.model_.said(self.read_table(X))  # which asks first whether anything was fitted
+        return self._answer().each(said)
 
     @rows_on_one_thread
     def predict_proba(self, X: Any) -> Array:

@@ -10,11 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from polyladder.estimators.batch.families import Family
 from polyladder.estimators.batch.fitting import Fitted, fit_jobs
-from polyladder.estimators.batch.plans import FitPlan, Job, Usual, make_plans
+from polyladder.estimators.batch.plans import Job, ModelPlan, Usual, make_plans
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
+from polyladder.estimators.gradient_training import SETTINGS, GradientTraining, check_steps
 from polyladder.estimators.parameters import check_number
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import Prepared, TableEstimator
 from polyladder.polynomial.sparse import is_sparse
 
@@ -30,7 +31,7 @@ class Opened:
     """
 
     prepared: Prepared
-    plans: list[FitPlan]
+    plans: list[ModelPlan]
     jobs: list[Job]
 
 
@@ -119,19 +120,29 @@ class EnsembleEstimator(TableEstimator):
         check_number(self, "alpha", float, 0.0, "auto")
         check_number(self, "n_estimators", int, 1, "auto")
         check_number(self, "max_iter", int, 1, "auto")
-        check_number(self, "batch_size", int, 1, "auto")
-        check_number(self, "learning_rate", float, 0.0, open_low=True)
-        check_number(self, "validation_fraction", float, 0.0, below=1.0)
+        self._check_steps()
+
+    def _check_steps(self) -> None:
+        """Refuse settings of gradient steps that are out of range."""
+        check_steps(self, self._given_steps())
+
+    def _steps(self) -> GradientTraining:
+        """How gradient steps are taken."""
+        return GradientTraining(**{"dropout": 0.0, **self._given_steps()})
+
+    def _given_steps(self) -> dict[str, Any]:
+        """The parameters that settle gradient steps."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name in SETTINGS}
 
     def _continues(self) -> bool:
         """Whether a fit goes on from the one before."""
         return False
 
-    def _parts(self, rows: Rows, shared: dict[Any, Any]) -> list[Rows]:
+    def _parts(self, rows: TrainingRows, shared: dict[Any, Any]) -> list[TrainingRows]:
         """What is fitted apart: everything at once, unless a classifier takes one class after another."""
         return [rows]
 
-    def _plans(self, rows: Rows) -> list[FitPlan]:
+    def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         raise NotImplementedError
 
     def _keep(self, models: list[list[Any]], kept: list[int]) -> None:
@@ -143,11 +154,11 @@ class EnsembleEstimator(TableEstimator):
         """
         raise NotImplementedError
 
-    def _planned(self, family: Family, solver: str, rows: Rows, usual: Usual) -> list[FitPlan]:
-        return make_plans(self.get_params(deep=False), family, solver, rows, usual)
+    def _planned(self, family: Family, solver: str, rows: TrainingRows, usual: Usual) -> list[ModelPlan]:
+        return make_plans(self.get_params(deep=False), self._steps(), family, solver, rows, usual)
 
 
-def exact_if_affordable(solver: str, rows: Rows, affordable: bool) -> str:
+def exact_if_affordable(solver: str, rows: TrainingRows, affordable: bool) -> str:
     """What ``solver="auto"`` means: exact solves for the squared loss on dense rows, where they are affordable."""
     if solver != "auto":
         return solver

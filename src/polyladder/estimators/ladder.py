@@ -11,14 +11,20 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.batch.families import LadderFamily
-from polyladder.estimators.batch.plans import FitPlan, Job, Usual
+from polyladder.estimators.batch.plans import Job, ModelPlan, Usual
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
+from polyladder.estimators.gradient_training import GradientTraining, check_gradient, steps_of
+from polyladder.estimators.idle_parameters import (
+    refuse_idle_of_all,
+    refuse_idle_of_parts,
+    refuse_idle_of_selections,
+)
 from polyladder.estimators.parameters import check_choice, check_number, seeds_from
 from polyladder.estimators.partitioned import fit_in_parts
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.distinct import distinct_rows
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.fold_ladders import LadderSettings
@@ -27,7 +33,7 @@ from polyladder.estimators.selection.kept import check_kept
 from polyladder.estimators.selection.kernel_blocks import Options
 from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
 from polyladder.estimators.selection.parts import sharing
-from polyladder.estimators.selection.recipe import Recipe
+from polyladder.estimators.selection.recipe import SelectionRecipe
 from polyladder.estimators.selection.refit import refitted
 from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.settled import settled
@@ -74,16 +80,29 @@ SCALINGS = ("standard", "yeo-johnson")
 class LadderEstimator(Laddered, EnsembleEstimator):
     """What regression and classification by ladders share."""
 
-    # Files of earlier versions do not hold it.
+    # Pickles of earlier versions do not hold them.
     effort: str = "default"
+    gradient: GradientTraining | None = None
+
+    support_: Support | None = None
+    """How well the training rows support predictions, for `trust`; None before a fit."""
 
     usual_order: int = 6
     """The order of ladders that are not selected: by gradient steps, on sparse rows, in `BatchedGridSearchCV`."""
+
+    @property
+    def selected(self) -> Selection | None:
+        """``selection_``, or None where nothing was selected."""
+        try:
+            return self.selection_
+        except AttributeError:
+            return None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         """In parts where the rows lie in parts; select where the order is left open; else as every ensemble."""
         if is_dask(X):
             self._check_parameters()
+            refuse_idle_of_parts(self)
             fit_in_parts(self, DaskPartitions(X, y, sample_weight))
             return
         if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
@@ -91,20 +110,22 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return
         self._fit_selected(X, y, sample_weight, None)
 
-    def fit_again(self, X: Any, y: Any, sample_weight: Any = None, *, recipe: Recipe | None = None) -> Recipe | None:
+    def fit_again(
+        self, X: Any, y: Any, sample_weight: Any = None, *, recipe: SelectionRecipe | None = None
+    ) -> SelectionRecipe | None:
         """Fit as `fit` does, with what an earlier selection found on some of the rows, where that carries over.
 
         Parameters
         ----------
         X, y, sample_weight
             As in `fit`.
-        recipe : Recipe, default=None
+        recipe : SelectionRecipe, default=None
             What the earlier call returned. By default, and where these rows are many more or have other columns or
             classes, a selection is made.
 
         Returns
         -------
-        Recipe or None
+        SelectionRecipe or None
             What the selection found, for a fit to more rows; None where nothing was selected.
         """
         if self.order != "auto" or self.solver == "adam" or is_dask(X) or is_sparse_table(X):
@@ -112,10 +133,13 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return None
         return self._fit_selected(X, y, sample_weight, recipe)
 
-    def _fit_selected(self, X: Any, y: Any, sample_weight: Any, recipe: Recipe | None) -> Recipe | None:
+    def _fit_selected(
+        self, X: Any, y: Any, sample_weight: Any, recipe: SelectionRecipe | None
+    ) -> SelectionRecipe | None:
         """Choose a model, or solve an earlier choice once more; train ladders where classes have many rows."""
         with draft_of(self) as draft:
             draft._check_parameters()
+            refuse_idle_of_selections(draft)
             table, values, weight = draft._read_training(X, y, sample_weight)
             assert isinstance(table, Table)
             rows = distinct_rows(table, values, None if weight is None else weight.numpy())
@@ -149,6 +173,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self
         """
         self._check_parameters()
+        refuse_idle_of_parts(self)
         fitted: Self = fit_in_parts(self, LocalPartitions(batches))
         return fitted
 
@@ -160,7 +185,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         return settled(super()._prepare(X, y, sample_weight))
 
-    def read_parts(self, X: Any, y: Any) -> Rows:
+    def read_parts(self, X: Any, y: Any) -> TrainingRows:
         """Learn features and target of rows in memory, and code them, for a fit that is made elsewhere."""
         self._check_parameters()
         prepared = self._prepare(X, y, None)
@@ -168,9 +193,9 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.solver_ = self.solver
         return prepared.rows
 
-    def support_rows(self, rows: Rows) -> None:
+    def support_rows(self, rows: TrainingRows) -> None:
         """Learn how well rows support predictions, for `trust`."""
-        self.support_: Support = support(self.members_, rows, None)
+        self.support_ = support(self.members_, rows, None)
 
     def adopt_parts(self, ladders: LadderPolynomial, curve: list[float]) -> None:
         """Take over ladders that were fitted to rows in parts, and their losses so far."""
@@ -178,7 +203,9 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.polynomial_: LadderPolynomial = self.target_.in_units(widen(ladders))
         self.order_, self.loss_curve_, self.n_iter_ = self.polynomial_.order, curve, len(curve)
 
-    def _select(self, table: Table, values: Array, weight: Array, target: Any, recipe: Recipe | None) -> Recipe:
+    def _select(
+        self, table: Table, values: Array, weight: Array, target: Any, recipe: SelectionRecipe | None
+    ) -> SelectionRecipe:
         """Choose features, orders and ridges on rows left out, unless a recipe says them; keep the weighted sum."""
         effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
         ladders = LadderSettings(
@@ -211,7 +238,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
         """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
-        first = seeds_from(self.random_state, 1)[0]
+        first, steps = seeds_from(self.random_state, 1)[0], self._steps()
 
         def given(value: Any) -> Any:
             return None if value == "auto" else value
@@ -221,12 +248,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
                 given(self.width),
                 given(self.n_estimators),
                 given(self.max_iter),
-                given(self.batch_size),
+                given(steps.batch_size),
                 self.max_seconds,
             ),
-            dropout=float(self.dropout),
-            batch_norm=bool(self.batch_norm),
-            learning_rate=float(self.learning_rate),
+            steps=steps,
             alpha=given(self.alpha),
             seeds=lambda count: seeds_from(first, count),
         )
@@ -245,8 +270,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _keep_chosen(self, chosen: Chosen) -> None:
         """Take over a model that was chosen on rows left out."""
-        names = vars(self).get("feature_names_in_")
-        self._take(chosen.features, chosen.target, self.n_features_in_, names)
+        self._take(chosen.features, chosen.target, self.n_features_in_, self.names_in)
         self.members_ = sharing(chosen.members)
         self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
@@ -293,10 +317,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         -------
         self
         """
-        if "members_" not in vars(self):
+        if not self.is_fitted:
             super()._fit(X, y, sample_weight)
             return self
-        if "selection_" in vars(self):
+        if self.selected is not None:
             with draft_of(self, keep_learned=True) as draft:
                 draft._check_parameters()
                 draft._learn_more(draft._prepare_more(X, y, sample_weight))
@@ -306,7 +330,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             prepared = draft._prepare_more(X, y, sample_weight)
             family = LadderFamily(draft.members_.hidden, batch_norm=False)
             seeds = seeds_from(draft.random_state, len(draft.members_))
-            plans = [FitPlan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
+            plans = [ModelPlan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
             jobs = [Job(plan, prepared.rows, start) for plan, start in zip(plans, draft.members_, strict=True)]
             draft._run(Opened(prepared, plans, jobs), "partial fit")
         return self
@@ -327,8 +351,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         -------
         ndarray of shape (n,)
         """
-        z = self.inputs(X)
-        scores = (self.support_.largest.unsqueeze(-1) / self.support_.leverages(self.members_, z)).clamp_max(1.0)
+        z, held = self.inputs(X), self.support_
+        if held is None:
+            raise AttributeError("A model must be fitted alone to have trust; within a grid search it is left out.")
+        scores = (held.largest.unsqueeze(-1) / held.leverages(self.members_, z)).clamp_max(1.0)
         return np.asarray(scores.mean(0).numpy())
 
     def _check_parameters(self) -> None:
@@ -339,8 +365,14 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         check_number(self, "tol", float, 0.0)
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
-        check_number(self, "dropout", float, 0.0, below=1.0)
         check_choice(self, "effort", EFFORTS)
+        refuse_idle_of_all(self)
+
+    def _check_steps(self) -> None:
+        check_gradient(self, self.gradient)
+
+    def _steps(self) -> GradientTraining:
+        return steps_of(self, self.gradient)
 
     def _feature_kinds(self) -> tuple[str, ...]:
         return (*KINDS, "auto")
@@ -349,7 +381,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         return bool(self.solver != "alternating")
 
     def _continues(self) -> bool:
-        return bool(self.warm_start) and "members_" in vars(self) and "selection_" not in vars(self)
+        return bool(self.warm_start) and self.is_fitted and self.selected is None
 
     def _open(self, X: Any, y: Any, sample_weight: Any, shared: dict[Any, Any]) -> Opened:
         if not self._continues():
@@ -358,21 +390,20 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         prepared = self._prepare_more(X, y, sample_weight)
         plans = self._plans(prepared.rows)
         starts = self._starts(plans, prepared.rows)
-        del self.support_
-        self.landmarks_ = None
+        self.support_ = self.landmarks_ = None
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
-    def _plans(self, rows: Rows) -> list[FitPlan]:
+    def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         order = self.usual_order if self.order == "auto" else int(self.order)
         models = None if self.n_estimators == "auto" else int(self.n_estimators)
         work = work_for(self.solver, rows, self._width(rows, "alternating"), order, models, self.max_seconds)
         if self.verbose:
             print(f"{type(self).__name__}: {work}", file=sys.stderr)
         hidden = (self._width(rows, work.solver),) * (order - 1)
-        family = LadderFamily(hidden, batch_norm=bool(self.batch_norm) and rows.count > 1)
+        family = LadderFamily(hidden, batch_norm=bool(self._steps().batch_norm) and rows.count > 1)
         return self._planned(family, work.solver, rows, Usual(work.models, SWEEPS, work.stages))
 
-    def _width(self, rows: Rows, solver: str) -> int:
+    def _width(self, rows: TrainingRows, solver: str) -> int:
         if self.width != "auto":
             return int(self.width)
         if is_sparse(rows.z):
@@ -381,7 +412,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return 128
         return 12 if rows.many else 10
 
-    def _starts(self, plans: list[FitPlan], rows: Rows) -> list[LadderPolynomial]:
+    def _starts(self, plans: list[ModelPlan], rows: TrainingRows) -> list[LadderPolynomial]:
         """The ladders of the previous fit, if they still have the shape that is asked for."""
         p = self.members_
         wanted = (len(plans), plans[0].family.hidden, rows.outputs)  # type: ignore[attr-defined]
@@ -394,7 +425,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         return list(p)
 
     def _keep(self, models: list[list[LadderPolynomial]], kept: list[int]) -> None:
-        if "support_" in vars(self):
+        if self.support_ is not None:
             self.support_ = self.support_.select(kept)
         self.members_ = stack(models[0])
         self.polynomial_ = self.target_.in_units(widen(self.members_))
@@ -408,7 +439,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         return self.target_.in_units(self.members_)
 
     def _facts(self) -> dict[str, Any]:
-        chosen = self.selection_.facts if "selection_" in vars(self) else {}
+        chosen = {} if self.selected is None else self.selected.facts
         return {**super()._facts(), "solver": self.solver_, **chosen}
 
     def predict_float32(self, X: Any, return_error: bool = False) -> Any:
@@ -432,7 +463,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             raise ValueError("X must be dense for single precision; got a sparse matrix. Use predict.")
         known = SINGLE.get(self)
         if known is None or known[0] is not self.members_:
-            by_units = "selection_" in vars(self) or not self.members_.W
+            by_units = self.selected is not None or not self.members_.W
             known = SINGLE[self] = self.members_, single_mean(self.members_, by_units)
         mean = known[1]
         values = self._single_answers(self.target_.in_own_units(finite(mean(z)).double()))
@@ -450,7 +481,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _complete(self, opened: Opened) -> None:
         super()._complete(opened)
-        self.support_ = support(self.members_, opened.prepared.rows, vars(self).get("support_"))
+        self.support_ = support(self.members_, opened.prepared.rows, self.support_)
 
 
 class LPNNRegressor(NumberPrediction, LadderEstimator):
@@ -459,7 +490,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     By default features, orders and ridge weights are chosen by predictions of rows that were left out: a constant, a
     linear model, kernels of several orders over plain and piecewise features, and ladders with fitted directions are
     tried, and their best weighted sum is kept as one polynomial. With an order given, several ladders of that order are
-    fitted from random starts, by exact block solves unless told otherwise, and their mean is kept.
+    fitted from random starts, by exact block solves unless told otherwise, and their mean is kept. A parameter that a
+    fit would not read is refused.
 
     Parameters
     ----------
@@ -497,12 +529,11 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         ``n_estimators`` and ``max_iter``, where they are given, stay as they are.
     tol : float, default=1e-3
         Block solves stop when a sweep lowers the objective by less than this, relatively.
-    dropout, batch_norm, learning_rate, batch_size
-        For Adam alone.
-    validation_fraction : float in [0, 1), default=0
-        For Adam: rows held out to keep the best epoch and stop early.
+    gradient : GradientTraining or None, default=None
+        How Adam takes its steps: learning rate, rows of a step, dropout, batch norm, rows held out. None is
+        ``GradientTraining()``.
     warm_start : bool, default=False
-        Start from the previous fit; a selection starts anew.
+        Start from the previous fit, where an order is given; a selection starts anew.
     effort : {"low", "default", "high"}, default="default"
         How much work ``order="auto"`` may be: about 2 seconds on a thousand rows, a third of that, or ten times as
         much.
@@ -514,6 +545,8 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Seeds of the starts.
     verbose : int, default=0
         1 says what was decided and why, and shows one moving line.
+    learning_rate, batch_size, dropout, batch_norm, validation_fraction
+        Deprecated: fields of ``gradient`` since version 0.2.
 
     Attributes
     ----------
@@ -573,16 +606,17 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         max_iter: int | Literal["auto"] = "auto",
         max_seconds: float | None = None,
         tol: float = 1e-3,
-        dropout: float = 0.1,
-        batch_norm: bool = True,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
+        gradient: GradientTraining | None = None,
         warm_start: bool = False,
         effort: Literal["low", "default", "high"] = "default",
         loss: str = "squared",
         random_state: Any = None,
         verbose: int = 0,
+        learning_rate: float | None = None,
+        batch_size: int | Literal["auto"] | None = None,
+        dropout: float | None = None,
+        batch_norm: bool | None = None,
+        validation_fraction: float | None = None,
     ) -> None:
         self.order = order
         self.width = width
@@ -597,15 +631,16 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.tol = tol
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
+        self.gradient = gradient
         self.warm_start = warm_start
         self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.dropout = dropout
+        self.batch_norm = batch_norm
+        self.validation_fraction = validation_fraction
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -664,15 +699,16 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         max_iter: int | Literal["auto"] = "auto",
         max_seconds: float | None = None,
         tol: float = 1e-3,
-        dropout: float = 0.1,
-        batch_norm: bool = True,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
+        gradient: GradientTraining | None = None,
         warm_start: bool = False,
         effort: Literal["low", "default", "high"] = "default",
         random_state: Any = None,
         verbose: int = 0,
+        learning_rate: float | None = None,
+        batch_size: int | Literal["auto"] | None = None,
+        dropout: float | None = None,
+        batch_norm: bool | None = None,
+        validation_fraction: float | None = None,
     ) -> None:
         self.order = order
         self.width = width
@@ -685,15 +721,16 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.tol = tol
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
+        self.gradient = gradient
         self.warm_start = warm_start
         self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.dropout = dropout
+        self.batch_norm = batch_norm
+        self.validation_fraction = validation_fraction
 
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -712,7 +749,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         -------
         self
         """
-        if classes is None or "members_" in vars(self):
+        if classes is None or self.is_fitted:
             return super().partial_fit(X, y, sample_weight)
         with draft_of(self) as draft:
             draft.target_ = ClassTarget.learn(np.asarray(classes), type(self).__name__)
@@ -728,5 +765,5 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         return np.minimum(1.0, np.broadcast_to(most, answers.shape) + UNIT * answers.astype(np.float64))
 
     def _learn_target(self, values: Array, weight: Tensor | None) -> ClassTarget:
-        known: ClassTarget | None = vars(self).get("target_")
+        known: ClassTarget | None = self.target_  # where `partial_fit` was told all classes
         return super()._learn_target(values, weight) if known is None else known

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NoReturn
 
 from sklearn.utils import check_random_state
 
 
 def check_number(
-    estimator: Any, name: str, kind: type, low: float, *names: str, open_low: bool = False, below: float = math.inf
+    estimator: object, name: str, kind: type, low: float, *names: str, open_low: bool = False, below: float = math.inf
 ) -> None:
     """Refuse a parameter that is neither a number from ``low`` to ``below`` nor one of the names."""
     value = parameter(estimator, name)
@@ -24,12 +24,12 @@ def check_number(
         refuse(estimator, name, words + "".join(f" or {other!r}" for other in names))
 
 
-def parameter(estimator: Any, name: str) -> Any:
+def parameter(estimator: object, name: str) -> Any:
     """A parameter by its name. ``get_params`` would inspect the constructor every time, for 0.1 milliseconds."""
     return getattr(estimator, name)
 
 
-def check_choice(estimator: Any, name: str, choices: Iterable[str]) -> None:
+def check_choice(estimator: object, name: str, choices: Iterable[str]) -> None:
     """Refuse a parameter that is not one of the given names."""
     listed = list(choices)
     value = parameter(estimator, name)
@@ -37,9 +37,9 @@ def check_choice(estimator: Any, name: str, choices: Iterable[str]) -> None:
         refuse(estimator, name, f"a str among {{{', '.join(map(repr, listed))}}}")
 
 
-def refuse(estimator: Any, name: str, words: str) -> None:
+def refuse(estimator: object, name: str, words: str) -> NoReturn:
     """Refuse a parameter: ``words`` say what it must be."""
-    value = estimator.get_params(deep=False)[name]
+    value = parameter(estimator, name)
     raise ValueError(f"The {name!r} parameter of {type(estimator).__name__} must be {words}. Got {value!r} instead.")
 
 

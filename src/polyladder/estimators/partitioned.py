@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from polyladder.estimators.parameters import seeds_from
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.settled import settled
 from polyladder.estimators.table_estimator import Prepared
-from polyladder.estimators.targets import NumberTarget, Target, refuse_dates, refuse_masked
+from polyladder.estimators.targets import ClassTarget, NumberTarget, Target, refuse_dates, refuse_masked
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.widen import widen
@@ -27,6 +27,9 @@ from polyladder.tables.whole_features import Summarize, Summary, features_of, pa
 from polyladder.training.partitions.fit import fit_partitions
 from polyladder.training.solves.alternating import AlternatingFit, fit_alternating, random_start
 from polyladder.training.threads import limited, threads_for
+
+if TYPE_CHECKING:
+    from polyladder.estimators.ladder import LadderEstimator
 
 SAMPLE_ROWS = 100_000
 """Rows of the sample that the first sweeps are made on."""
@@ -44,6 +47,8 @@ MODELS = 2
 """Ladders that are averaged."""
 
 Tell = Callable[[str], object]
+Ridge = float | Literal["auto"]
+Fittable = TypeVar("Fittable", bound="LadderEstimator")
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +156,12 @@ class ScanPart:
         return Scan(columns, None, moments, y.min(0), y.max(0))
 
 
-def target_of(scan: Scan, estimator: Any) -> Target:
+def target_of(scan: Scan, estimator: LadderEstimator) -> Target:
     """How the target of all rows is coded: by their moments, or by the sample where the loss needs other figures."""
     if scan.labels is not None:
-        found: Target = estimator.kind_of_target.learn(scan.labels, type(estimator).__name__)
-        return found
+        return ClassTarget.learn(scan.labels, type(estimator).__name__)
     sampled = estimator._learn_target(scan.columns.sample.y, None)
+    assert isinstance(sampled, NumberTarget)
     if not sampled.loss.quadratic:
         low, high = (torch.tensor(each, dtype=torch.float64) for each in (scan.low, scan.high))
         return replace(sampled, low=low, high=high)
@@ -183,13 +188,13 @@ class Sweeping:
     done: int
 
 
-def sample_fit(rows: Rows, order: int, width: int, seeds: list[int], alpha: Any) -> AlternatingFit:
+def sample_fit(rows: TrainingRows, order: int, width: int, seeds: list[int], alpha: Ridge) -> AlternatingFit:
     """The first sweeps, in memory."""
     start = random_start(rows.z.shape[1], (width,) * (order - 1), rows.outputs, seeds, len(seeds))
     return fit_alternating(start, rows.z, rows.y, loss=rows.loss, alpha=alpha, sweeps=SAMPLE_SWEEPS)
 
 
-def best_order(rows: Rows, width: int, seeds: list[int], alpha: Any, tell: Tell) -> int:
+def best_order(rows: TrainingRows, width: int, seeds: list[int], alpha: Ridge, tell: Tell) -> int:
     """The order with the smallest error on a fifth of the sample."""
     some = torch.arange(min(len(rows.z), SAMPLE_ROWS // 4))
     held = some % 5 == 0
@@ -202,7 +207,7 @@ def best_order(rows: Rows, width: int, seeds: list[int], alpha: Any, tell: Tell)
     return min(errors, key=lambda order: errors[order])
 
 
-def sample_error(outputs: Tensor, rows: Rows) -> float:
+def sample_error(outputs: Tensor, rows: TrainingRows) -> float:
     """Mean loss of numbers, or share of wrong classes."""
     if rows.loss.answer == "numbers":
         return rows.loss.deviance(outputs, rows.y)
@@ -211,15 +216,15 @@ def sample_error(outputs: Tensor, rows: Rows) -> float:
 
 
 def fit_in_parts(
-    estimator: Any,
+    estimator: Fittable,
     rows: Partitions,
     *,
     sweeps: int = WHOLE_SWEEPS,
     sample_rows: int = SAMPLE_ROWS,
     tell: Tell = lambda words: None,
-    keep: Callable[[Any, Sweeping], object] = lambda draft, state: None,
-    resumed: tuple[Any, Sweeping] | None = None,
-) -> Any:
+    keep: Callable[[Fittable, Sweeping], object] = lambda draft, state: None,
+    resumed: tuple[Fittable, Sweeping] | None = None,
+) -> Fittable:
     """Fit `LPNNRegressor` or `LPNNClassifier` to rows in parts.
 
     One pass learns scales, ranges, categories and a random sample; the sample chooses the order, where that is "auto",
@@ -268,7 +273,7 @@ def fit_in_parts(
     return estimator
 
 
-def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Prepared, int]:
+def read_parts(estimator: LadderEstimator, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Prepared, int]:
     """The first pass: features and target of all rows, the rows of the sample, and how many rows there are."""
     tell("reading scales, ranges and categories")
     scan = rows.fold(ScanPart(sample_rows, estimator.kind_of_target is not NumberTarget), add)
@@ -278,7 +283,7 @@ def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -
     features = features_of(summary, estimator.unfitted_features)
     target = target_of(scan, estimator)
     z = as_rows(features.transform_table(summary.sample.table))
-    known = Rows(z, target.encode(summary.sample.y), None, target.outputs, target.loss)
+    known = TrainingRows(z, target.encode(summary.sample.y), None, target.outputs, target.loss)
     names = summary.sample.table.names
     framed = not all(name == f"x{i}" for i, name in enumerate(names))
     columns = np.array(names, dtype=object) if framed else None
@@ -286,14 +291,14 @@ def read_parts(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -
     return settled(prepared), summary.rows
 
 
-def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Any, Sweeping, int]:
+def begun(estimator: Fittable, rows: Partitions, sample_rows: int, tell: Tell) -> tuple[Fittable, Sweeping, int]:
     """The first pass, and the fit to the sample; and how many rows there are."""
     prepared, count_rows = read_parts(estimator, rows, sample_rows, tell)
     known = prepared.rows
     width = 12 if estimator.width == "auto" else int(estimator.width)
     count = MODELS if estimator.n_estimators == "auto" else int(estimator.n_estimators)
     seeds = seeds_from(estimator.random_state, count)
-    alpha = "auto" if estimator.alpha == "auto" else float(estimator.alpha)
+    alpha: Ridge = "auto" if estimator.alpha == "auto" else float(estimator.alpha)
     order = estimator.order
     with limited(threads_for(len(known.z))):
         if order == "auto":
@@ -301,7 +306,7 @@ def begun(estimator: Any, rows: Partitions, sample_rows: int, tell: Tell) -> tup
         tell(f"order {order}: first sweeps on {len(known.z):,} rows in memory")
         fit = sample_fit(known, int(order), width, seeds, alpha)
     draft = object.__new__(type(estimator))
-    vars(draft).update({k: v for k, v in vars(estimator).items() if not k.endswith("_")})
+    draft.__dict__.update({k: v for k, v in vars(estimator).items() if not k.endswith("_")})
     draft.open_parts(prepared)
     draft.adopt_parts(fit.polynomial, [float(fit.training_loss.nan_to_num(0).mean(0)[-1])])
     draft.support_rows(known)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.mixture import StudentMixture
@@ -134,7 +134,7 @@ def chain_by_chain(t: Tensor) -> Tensor:
     return t.transpose(0, 1).flatten(0, 1)
 
 
-def repeated(rows: Rows) -> Rows:
+def repeated(rows: TrainingRows) -> TrainingRows:
     """Rows of whole weights, repeated as often as those say; others as they are.
 
     Every repetition has latent variables of its own, so a weight alone could not stand for it.
@@ -145,7 +145,7 @@ def repeated(rows: Rows) -> Rows:
     return replace(rows.take(positions), weight=None)
 
 
-def in_order(rows: Rows) -> Rows:
+def in_order(rows: TrainingRows) -> TrainingRows:
     """The rows sorted and rounded to single precision, so that a fit does not depend on their order.
 
     Latent variables are drawn row by row, and sweeps on few rows amplify differences in the last digit, such as those

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyladder.estimators.cost import Shape
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.training.solves.block_step import DIRECT_LIMIT
 
 WEIGHTS_PER_ROW = 2.2
@@ -49,13 +49,15 @@ def count_weights(inputs: int, width: int, order: int, outputs: int) -> int:
     return first + (order - 2) * later + (width + 1) * outputs
 
 
-def draw_seconds(rows: Rows, order: int, width: int) -> float:
+def draw_seconds(rows: TrainingRows, order: int, width: int) -> float:
     """What one sweep of draws over a ladder's blocks takes on one core, about."""
     n, d = rows.z.shape
     return Shape(n, d, width, order, rows.outputs).draw_seconds()
 
 
-def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | None, sweeps: int = 1) -> PosteriorSize:
+def posterior_size(
+    rows: TrainingRows, order: int, width: int | None, relevance: bool | None, sweeps: int = 1
+) -> PosteriorSize:
     """Fill in what was not asked for: the usual width, or what rows and time allow of it, and then with relevance.
 
     Args:
@@ -80,12 +82,12 @@ def posterior_size(rows: Rows, order: int, width: int | None, relevance: bool | 
     return PosteriorSize(chosen, relevance)
 
 
-def usual_width(rows: Rows) -> int:
+def usual_width(rows: TrainingRows) -> int:
     """Units per layer where rows and time allow them."""
     return 12 if rows.many else 8
 
 
-def rows_in_time(rows: Rows, order: int, chains: int) -> int:
+def rows_in_time(rows: TrainingRows, order: int, chains: int) -> int:
     """How many of the rows the usual draws can read in `MOST_SECONDS`, a wide ladder's if these are enough."""
     n = len(rows.z)
     sweeps = 2 * chains * most_sweeps(rows)
@@ -97,7 +99,7 @@ def rows_in_time(rows: Rows, order: int, chains: int) -> int:
     return min(n, max(found, LEAST_ROWS))
 
 
-def too_wide(rows: Rows, order: int) -> str | None:
+def too_wide(rows: TrainingRows, order: int) -> str | None:
     """A warning, where even the narrowest ladder has more weights than the rows can hold in place."""
     n, d = rows.z.shape
     weights = count_weights(d, NARROWEST, order, rows.outputs)
@@ -109,13 +111,13 @@ def too_wide(rows: Rows, order: int) -> str | None:
     )
 
 
-def usual_sweeps(rows: Rows, order: int, chains: int) -> int:
+def usual_sweeps(rows: TrainingRows, order: int, chains: int) -> int:
     """Sweeps of warm-up, and as many of draws: fewer on many rows, and on tables too wide for the usual number."""
     usual = most_sweeps(rows)
     seconds = 2 * chains * draw_seconds(rows, order, NARROWEST)
     return usual if usual * seconds <= MOST_SECONDS else max(LEAST_DRAWS, int(MOST_SECONDS / seconds))
 
 
-def most_sweeps(rows: Rows) -> int:
+def most_sweeps(rows: TrainingRows) -> int:
     """Sweeps of warm-up, and as many of draws, where time allows them."""
     return 25 if rows.many else 50

@@ -21,6 +21,7 @@ CLASSES = {
     "Feedforward": "polyladder.models.feedforward",
     "FeedforwardClassifier": "polyladder.estimators.rivals.feedforward",
     "FeedforwardRegressor": "polyladder.estimators.rivals.feedforward",
+    "GradientTraining": "polyladder.estimators.gradient_training",
     "Growth": "polyladder.training.solves.growth",
     "LPNNClassifier": "polyladder.estimators.ladder",
     "LPNNRegressor": "polyladder.estimators.ladder",

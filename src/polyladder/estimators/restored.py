@@ -10,6 +10,7 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.registry import find_class
 from polyladder.estimators.restored_records import unfit_record
 from polyladder.estimators.table_estimator import ClassPrediction, TableEstimator
@@ -32,15 +33,16 @@ MODELS = {
 """The models in estimators, by the beginning of their names: registered class and dimensions of the batch."""
 
 
-def check_restored(estimator: Any) -> None:
+def check_restored(estimator: object) -> None:
     """Refuse an estimator whose parameters, features, targets and models do not belong together."""
-    require(isinstance(estimator, TableEstimator), f"it holds {type(estimator).__name__}, not an estimator")
+    if not isinstance(estimator, TableEstimator):
+        raise ValueError(f"it holds {type(estimator).__name__}, not an estimator")
     check_parameters(estimator)
     inputs = check_features(estimator)
     check_landmarks(estimator)
     check = check_classes if isinstance(estimator, ClassPrediction) else check_numbers
     outputs = check(estimator.target_)
-    titles = vars(estimator).get("target_names_", ())
+    titles = estimator.target_names_
     require(type(titles) is tuple and all(isinstance(name, str) for name in titles), "target_names_ are no text")
     family = type(estimator).__name__.removesuffix("Classifier").removesuffix("Regressor")
     for name, (kind, dimensions) in MODELS[family].items():
@@ -74,7 +76,7 @@ def check_share(name: str, value: Any) -> None:
 
 def check_parameters(estimator: BaseEstimator) -> None:
     """Refuse parameters that are no plain values; what is out of range is refused by `fit`."""
-    plain = (type(None), bool, int, float, str, type, np.generic)
+    plain = (type(None), bool, int, float, str, type, np.generic, GradientTraining)
     for name, value in estimator.get_params(deep=False).items():
         if type(value) is Features:
             check_parameters(value)
@@ -96,7 +98,7 @@ def check_features(estimator: TableEstimator) -> int:
         require(type(features) is Features, f"features_ is of type {type(features).__name__}")
         columns = check_table_features(features)
     require(type(estimator.n_features_in_) is int and estimator.n_features_in_ == columns, "n_features_in_ is wrong")
-    names = vars(estimator).get("feature_names_in_")
+    names = estimator.names_in
     if names is not None:
         good = isinstance(names, np.ndarray) and names.shape == (columns,) and all(isinstance(n, str) for n in names)
         require(good, "feature_names_in_ does not name each column")
@@ -242,7 +244,7 @@ def check_model(name: str, model: Any, kind: str, dimensions: int, inputs: int, 
     require(all(t.dtype == torch.float64 for t in weights.values()), f"{name} must be float64")
 
 
-def check_support(estimator: Any) -> None:
+def check_support(estimator: TableEstimator) -> None:
     """Refuse the support of other ladders than the members."""
     held, members = estimator.support_, estimator.members_
     require(type(held) is find_class("Support") and type(held.count) is int, "support_ is none")

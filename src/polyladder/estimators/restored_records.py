@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from polyladder.estimators.registry import find_class
+from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.tables.columns import column_kind, write_value
 from polyladder.tables.number_style import PLAIN
 
@@ -179,7 +180,7 @@ LEFT: dict[str, Form] = {
 """What fitting leaves in an estimator besides what predicts, by name."""
 
 
-def unfit_record(estimator: Any) -> str | None:
+def unfit_record(estimator: TableEstimator) -> str | None:
     """The name of a record of an estimator that is not what it is read as; None if all are."""
     found = vars(estimator)
     for name, form in LEFT.items():

@@ -21,7 +21,7 @@ MANY_ROWS = 4000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrainingRows:
     """What models are fitted to.
 
     Attributes:
@@ -60,12 +60,12 @@ class Rows:
         """Whether there are so many rows that defaults change."""
         return self.count >= MANY_ROWS
 
-    def take(self, index: Tensor) -> Rows:
+    def take(self, index: Tensor) -> TrainingRows:
         """Some of the rows, by number."""
         weight = None if self.weight is None else self.weight[index]
         return replace(self, z=take_rows(self.z, index), y=self.y[index], weight=weight)
 
-    def one_class(self, number: int) -> Rows:
+    def one_class(self, number: int) -> TrainingRows:
         """The rows with one class against all others as the target."""
         return replace(self, y=(self.y == number).long(), outputs=1, loss=Logistic())
 

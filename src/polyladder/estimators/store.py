@@ -19,12 +19,13 @@ from torch import Tensor
 from polyladder.estimators.reader import ValueReader
 from polyladder.estimators.registry import UnknownClassError
 from polyladder.estimators.restored import check_restored
+from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.estimators.writer import Writer
 from polyladder.files.versions import versions
 from polyladder.polynomial.store import write_tensors
 
 
-def save(estimator: Any, path: str | PathLike[str]) -> None:
+def save(estimator: TableEstimator, path: str | PathLike[str]) -> None:
     """Write a fitted estimator with its preprocessing to ``path``, atomically.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.rungs import last_states
@@ -44,7 +44,7 @@ class Support:
         return Support(self.gram[members], self.count, self.factor[members], self.largest[members])
 
 
-def support(members: LadderPolynomial, rows: Rows, before: Support | None) -> Support:
+def support(members: LadderPolynomial, rows: TrainingRows, before: Support | None) -> Support:
     """The support by these rows, at most `MOST_ROWS` of them, and, if given, earlier ones."""
     used = torch.arange(len(rows.z)) if rows.weight is None else (rows.weight > 0).nonzero().squeeze(-1)
     some = used[torch.linspace(0, len(used) - 1, min(len(used), MOST_ROWS)).round().long()]

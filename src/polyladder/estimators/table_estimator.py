@@ -10,13 +10,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import Tensor
 
 from polyladder.estimators.fitted_model import guard_of, span_of, table_model
 from polyladder.estimators.parameters import check_choice, refuse
-from polyladder.estimators.rows import Rows, settle_weights
+from polyladder.estimators.rows import TrainingRows, settle_weights
 from polyladder.estimators.targets import (
     Array,
     ClassTarget,
@@ -68,7 +69,7 @@ class Prepared:
         table: the rows as they were read.
     """
 
-    rows: Rows
+    rows: TrainingRows
     features: Features | SparseFeatures
     target: Target
     columns: int
@@ -88,6 +89,29 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     landmarks_: Landmarks | None = None
     """A few training rows that searches start from; none of sparse rows, of posteriors and in files of 0.1."""
+
+    target_: Any = None
+    """How targets are coded; None before a fit."""
+
+    target_names_: tuple[str, ...] = ()
+    """What the columns of the training target were called, if they had names."""
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there is something to predict by."""
+        try:
+            check_is_fitted(self, "features_")
+        except NotFittedError:
+            return False
+        return True
+
+    @property
+    def names_in(self) -> Array | None:
+        """``feature_names_in_``, which scikit-learn wants to be absent where the columns have no names."""
+        try:
+            return self.feature_names_in_
+        except AttributeError:
+            return None
 
     def read_table(self, X: Any) -> Table | SparseTable:
         """Check rows against those of `fit` and take them apart; a model of sparse rows takes dense ones as sparse.
@@ -139,7 +163,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         from polyladder.explain.strengths import importances
 
         name = type(self).__name__
-        if "features_" not in vars(self):
+        if not self.is_fitted:
             raise AttributeError(f"This {name} has no attribute 'feature_importances_' before it is fitted.")
         try:
             return importances(self)
@@ -175,7 +199,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _picture(self) -> str:
         """How it was chosen and its curves, once it is fitted."""
-        if "features_" not in vars(self):
+        if not self.is_fitted:
             return ""
         from polyladder.report.estimator_picture import estimator_html
 
@@ -214,7 +238,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _model(self) -> FittedModel:
         card = self.card_ or {}
         columns, steps = table_model(self.features_, card.get("columns") or ())
-        names = self._target_names()
+        names = self.target_names_
         return FittedModel(
             columns,
             steps,
@@ -226,17 +250,13 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             kind=type(self).__name__,
             mean=self.features_.mean_,
             landmarks=self.landmarks_,
-            named="feature_names_in_" in vars(self),
+            named=self.names_in is not None,
             wide=self._wide(),
         )
 
     def _wide(self) -> LadderPolynomial | None:
         """The mean of the ladders as one, where it is kept."""
         return None
-
-    def _target_names(self) -> tuple[str, ...]:
-        """What the columns of the training target were called, if they had names."""
-        return tuple(vars(self).get("target_names_", ()))
 
     def _facts(self) -> dict[str, Any]:
         """What is known of the fit beyond its model, for cards."""
@@ -307,14 +327,14 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         features.fit_table(table, None if weight is None else weight.numpy())
         target = self._learn_target(values, weight)
         rows = coded_rows(features, target, table, values, weight)
-        return Prepared(rows, features, target, self.n_features_in_, vars(self).get("feature_names_in_"), table)
+        return Prepared(rows, features, target, self.n_features_in_, self.names_in, table)
 
     def _prepare_more(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """The same for further rows of a table that was learned from before."""
         table, values, weight = self._read_training(X, y, sample_weight, again=True)
         target = self.target_.widened(values, weight)
         rows = coded_rows(self.features_, target, table, values, weight)
-        return Prepared(rows, self.features_, target, self.n_features_in_, vars(self).get("feature_names_in_"), table)
+        return Prepared(rows, self.features_, target, self.n_features_in_, self.names_in, table)
 
     def _read_training(
         self, X: Any, y: Any, sample_weight: Any, again: bool = False
@@ -349,7 +369,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     def _take(self, features: Features | SparseFeatures, target: Target, columns: int, names: Array | None) -> None:
         """Take over features, targets and columns."""
         self.features_: Any = features
-        self.target_: Any = target
+        self.target_ = target
         self.n_features_in_ = columns
         if names is not None:
             self.feature_names_in_ = names
@@ -424,10 +444,10 @@ def finite(outputs: Tensor) -> Tensor:
 
 def coded_rows(
     features: Features | SparseFeatures, target: Target, table: Any, values: Array, weight: Tensor | None
-) -> Rows:
+) -> TrainingRows:
     """The rows of a table, transformed, with their coded targets."""
     z = as_rows(features.transform_table(table))
-    return Rows(z, target.encode(values), weight, target.outputs, target.loss)
+    return TrainingRows(z, target.encode(values), weight, target.outputs, target.loss)
 
 
 class NumberPrediction(RegressorMixin):  # type: ignore[misc]
@@ -469,7 +489,7 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
     @property
     def classes_(self) -> Array:
         """The class labels, sorted."""
-        if "target_" not in vars(self):
+        if self.target_ is None:
             raise AttributeError(f"This {type(self).__name__} has no attribute 'classes_' before it is fitted.")
         labels: Array = self.target_.labels
         return labels

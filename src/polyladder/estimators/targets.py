@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
@@ -175,7 +176,7 @@ class ClassTarget:
 Target = NumberTarget | ClassTarget
 
 
-def read_numbers(estimator: Any, y: Any) -> Array:
+def read_numbers(estimator: BaseEstimator, y: Any) -> Array:
     """Check a target of numbers on behalf of an estimator. Shape (n,) or (n, m), float64."""
     refuse_dates(y)
     refuse_masked("y", y)
@@ -217,7 +218,7 @@ def refuse_dates(y: Any) -> None:
         )
 
 
-def refuse_text(estimator: Any, y: Any) -> None:
+def refuse_text(estimator: BaseEstimator, y: Any) -> None:
     """Say that texts are classes, which another estimator predicts."""
     values = np.asarray(y)
     if values.dtype.kind in "OUS" and any(isinstance(v, str) for v in values.ravel()[:100].tolist()):

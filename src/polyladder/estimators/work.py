@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from polyladder.estimators.cost import Shape, usual_seconds
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.solves.stages import Stage
 
@@ -85,7 +85,9 @@ class Work:
         )
 
 
-def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None, max_seconds: float | None) -> Work:
+def work_for(
+    solver: str, rows: TrainingRows, width: int, order: int, models: int | None, max_seconds: float | None
+) -> Work:
     """Settle the solver, the size of the ensemble and the sweeps.
 
     Args:
@@ -121,7 +123,7 @@ def work_for(solver: str, rows: Rows, width: int, order: int, models: int | None
 Way = tuple[tuple[Stage, ...], str]
 
 
-def ways_for(rows: Rows) -> list[Way]:
+def ways_for(rows: TrainingRows) -> list[Way]:
     """Stages and why they would be chosen, from the most accurate to the cheapest."""
     numbers = rows.loss.answer == "numbers"
     all_rows = FULL if numbers else (Stage(1.0, CLASS_SWEEPS),)

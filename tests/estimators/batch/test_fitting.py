@@ -10,9 +10,9 @@ import torch
 from polyladder.estimators.batch import fitting
 from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.fitting import Fitted, fit_jobs, work_of
-from polyladder.estimators.batch.plans import FitPlan, Job
+from polyladder.estimators.batch.plans import Job, ModelPlan
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.training.losses.squared import SQUARED
 
 
@@ -21,13 +21,13 @@ def rows(n: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return x, 1.0 + 2.0 * x[:, :1] - x[:, 1:2] * x[:, 2:] + 0.5 * x[:, :1] ** 2 * x[:, 1:2]
 
 
-def plan(solver: str = "alternating", seed: int = 0, **change: Any) -> FitPlan:
+def plan(solver: str = "alternating", seed: int = 0, **change: Any) -> ModelPlan:
     usual: dict[str, Any] = {"alpha": 1e-3, "learning_rate": 1e-2, "iterations": 4}
-    return FitPlan(LadderFamily((4, 4), batch_norm=False), solver, seed=seed, **(usual | change))
+    return ModelPlan(LadderFamily((4, 4), batch_norm=False), solver, seed=seed, **(usual | change))
 
 
-def job(plan: FitPlan, n: int = 60, seed: int = 0, weight: torch.Tensor | None = None) -> Job:
-    return Job(plan, Rows(*rows(n, seed), weight, 1, SQUARED))
+def job(plan: ModelPlan, n: int = 60, seed: int = 0, weight: torch.Tensor | None = None) -> Job:
+    return Job(plan, TrainingRows(*rows(n, seed), weight, 1, SQUARED))
 
 
 def assert_same(first: list[Fitted], second: list[Fitted], tolerance: float = 1e-8) -> None:
@@ -107,15 +107,15 @@ def test_threads_give_the_same_models() -> None:
 
 
 def test_memory_bounds_how_many_train_together() -> None:
-    wide = FitPlan(LadderFamily((128,) * 3, batch_norm=True), "adam", 1, batch_size=128)
-    big = Job(wide, Rows(torch.zeros(1000, 784), torch.zeros(1000, 1), None, 1, SQUARED))
+    wide = ModelPlan(LadderFamily((128,) * 3, batch_norm=True), "adam", 1, batch_size=128)
+    big = Job(wide, TrainingRows(torch.zeros(1000, 784), torch.zeros(1000, 1), None, 1, SQUARED))
     weights = 128 * (784 + 784 + 2) + 2 * 128 * (128 + 784 + 2)
     assert 1 < fitting.models_at_once([big]) < fitting.MEMORY_NUMBERS / (4 * weights)
 
 
 def test_more_rows_sweeps_models_and_units_are_more_work() -> None:
     usual = work_of([job(plan())])
-    wide = FitPlan(LadderFamily((9, 9), batch_norm=False), "alternating", seed=0, alpha=1e-3, iterations=4)
+    wide = ModelPlan(LadderFamily((9, 9), batch_norm=False), "alternating", seed=0, alpha=1e-3, iterations=4)
     assert work_of([job(plan()), job(plan())]) == 2 * usual
     assert work_of([job(plan(), n=180)]) == 3 * usual
     assert work_of([job(plan(iterations=8))]) == 2 * usual

@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,21 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from polyladder import BatchedGridSearchCV, LPNNClassifier, LPNNRegressor
+from polyladder import BatchedGridSearchCV, GradientTraining, LPNNClassifier, LPNNRegressor
 from polyladder.estimators.batch import fitting, together
 from polyladder.training.solves import ridge_path
 
 N = 60
+STEPS = GradientTraining(dropout=0.0)
 EXACT = LPNNRegressor(order=3, width=3, n_estimators=1, max_iter=4, random_state=0)
-ADAM = LPNNRegressor(order=3, width=4, solver="adam", n_estimators=1, dropout=0.0, max_iter=5, random_state=0)
+ADAM = LPNNRegressor(order=3, width=4, solver="adam", n_estimators=1, gradient=STEPS, max_iter=5, random_state=0)
 EXACT_CLASSES = LPNNClassifier(order=3, width=3, solver="alternating", n_estimators=1, max_iter=4, random_state=0)
-ADAM_CLASSES = LPNNClassifier(order=3, width=4, dropout=0.0, max_iter=5, random_state=0)
+ADAM_CLASSES = LPNNClassifier(order=3, width=4, gradient=STEPS, max_iter=5, random_state=0)
 GRID: dict[str, Any] = {"alpha": [1e-4, 10.0]}
+
+
+def rates(*values: float) -> list[GradientTraining]:
+    return [replace(STEPS, learning_rate=value) for value in values]
 
 
 def table(classes: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -311,7 +317,7 @@ def test_a_fold_whose_weights_are_whole_beside_one_whose_are_not() -> None:
 def test_a_list_of_grids_and_mixed_shapes() -> None:
     grid = [
         {"alpha": [1e-3, "auto"], "width": [2, 3]},
-        {"solver": ["adam"], "max_iter": [2, 3], "dropout": [0.0], "learning_rate": [1e-3, 1e-2]},
+        {"solver": ["adam"], "max_iter": [2, 3], "gradient": rates(1e-3, 1e-2)},
         {"order": [2, 4], "features": ["quantile"]},
     ]
     theirs, ours = both(EXACT, grid, *table(), cv=2)
@@ -328,7 +334,7 @@ def test_equal_shapes_share_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     train_by_gradient = fitting.train_by_gradient
     monkeypatch.setattr(fitting, "train_by_gradient", run)
-    grid = {"alpha": [0.0, 1e-3], "learning_rate": [1e-3, 1e-2], "width": [3, 4]}
+    grid = {"alpha": [0.0, 1e-3], "gradient": rates(1e-3, 1e-2), "width": [3, 4]}
     BatchedGridSearchCV(ADAM, grid, cv=2, refit=False).fit(*table())
     assert sizes == [8, 8]  # four settings on two folds, for each of two widths
 
@@ -472,8 +478,8 @@ def test_a_setting_that_fails_scores_as_told() -> None:
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores")
 def test_a_setting_that_diverges_scores_as_told() -> None:
-    grid = {"learning_rate": [1e-2, 1e30]}
-    model = clone(ADAM).set_params(order=6, batch_norm=False)
+    grid = {"gradient": [replace(step, batch_norm=False) for step in rates(1e-2, 1e30)]}
+    model = clone(ADAM).set_params(order=6)
     with pytest.warns(FitFailedWarning, match="Every model diverged"):
         ours = BatchedGridSearchCV(model, grid, cv=2).fit(*table())
     assert np.isnan(ours.cv_results_["mean_test_score"]).tolist() == [False, True]

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from polyladder import FactorizationMachineRegressor, LPNNClassifier, LPNNRegressor
+from polyladder import FactorizationMachineRegressor, GradientTraining, LPNNClassifier, LPNNRegressor
 from polyladder.estimators.batch import together
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.batch.together import Request, fit_together
 
 QUIET = Progress(False, "")
+WILD = GradientTraining(learning_rate=1e30, dropout=0.0, batch_norm=False)
 SMALL: dict[str, Any] = {"n_estimators": 2, "max_iter": 3, "random_state": 0}
 
 
@@ -25,7 +26,7 @@ def test_estimators_of_all_kinds_are_fitted_as_if_alone() -> None:
         (LPNNRegressor(order=3, width=3, **SMALL), y, None),
         (LPNNRegressor(order=3, width=3, alpha=0.1, **SMALL), y, None),
         (LPNNRegressor(order=2, width=2, **SMALL), y, weight),
-        (LPNNClassifier(order=2, width=2, dropout=0.0, **SMALL), y > 0, None),
+        (LPNNClassifier(order=2, width=2, gradient=GradientTraining(dropout=0.0), **SMALL), y > 0, None),
         (FactorizationMachineRegressor(rank=2, **SMALL), y, None),
     ]
     models = [clone(model) for model, _, _ in asked]
@@ -42,7 +43,7 @@ def test_one_that_fails_leaves_the_others_alone() -> None:
     good, bad, diverging = (
         LPNNRegressor(order=2, width=2, **SMALL),
         LPNNRegressor(order=1, **SMALL),
-        LPNNRegressor(order=6, width=2, solver="adam", learning_rate=1e30, dropout=0.0, batch_norm=False, **SMALL),
+        LPNNRegressor(order=6, width=2, solver="adam", gradient=WILD, **SMALL),
     )
     errors = fit_together([Request(model, X, y) for model in (bad, good, diverging)], QUIET)
     assert isinstance(errors[0], ValueError)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from polyladder import (
     FactorizationMachineClassifier,
     FactorizationMachineRegressor,
+    GradientTraining,
     LPNNRegressor,
     PolynomialKernelClassifier,
     PolynomialKernelRegressor,
@@ -66,7 +67,7 @@ def sparse_rows(n: int = 300, columns: int = 100_000) -> tuple[Any, np.ndarray[A
 @pytest.mark.parametrize(
     "model",
     [
-        LPNNRegressor(order=2, width=2, max_iter=15, batch_size=32, learning_rate=0.05, random_state=0),
+        LPNNRegressor(order=2, width=2, max_iter=15, gradient=GradientTraining(0.05, 32), random_state=0),
         FactorizationMachineRegressor(rank=2, max_iter=15, batch_size=32, learning_rate=0.05, random_state=0),
         PolynomialKernelRegressor(degree=2, rank=2, max_iter=15, batch_size=32, learning_rate=0.05, random_state=0),
     ],

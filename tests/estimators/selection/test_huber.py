@@ -66,9 +66,9 @@ def test_candidates_are_judged_by_the_loss_and_the_kept_model_has_the_reported_e
     assert first.error == pytest.approx(loss.deviance(torch.zeros_like(coded), coded))
     assert first.error <= loss.deviance(loss.constant(coded).expand_as(coded), coded) + 1e-9
     assert selection.error < line.error < first.error
-    from polyladder.estimators.rows import Rows
+    from polyladder.estimators.rows import TrainingRows
 
-    rows = Rows(model.inputs(X), coded, None, 1, loss)
+    rows = TrainingRows(model.inputs(X), coded, None, 1, loss)
     outputs = model.target_.guarded(mean_of(model.members_)(rows.z))
     assert kept_error(outputs, rows) <= 2 * selection.error
 

@@ -6,7 +6,7 @@ import torch
 from sklearn.metrics import log_loss
 
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kept import MORE, TIMES, check_kept, kept_error
@@ -18,9 +18,9 @@ RNG = np.random.default_rng(3)
 X = RNG.normal(size=(80, 2))
 
 
-def numbers(y: np.ndarray, weight: np.ndarray | None = None) -> Rows:
+def numbers(y: np.ndarray, weight: np.ndarray | None = None) -> TrainingRows:
     given = None if weight is None else torch.from_numpy(weight)
-    return Rows(torch.zeros(len(y), 1), torch.from_numpy(y), given, y.shape[1], SQUARED)
+    return TrainingRows(torch.zeros(len(y), 1), torch.from_numpy(y), given, y.shape[1], SQUARED)
 
 
 def test_the_error_of_numbers_is_the_weighted_mean_square() -> None:
@@ -32,7 +32,7 @@ def test_the_error_of_numbers_is_the_weighted_mean_square() -> None:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_the_error_of_classes_is_the_log_loss(classes: int) -> None:
     labels, scores = RNG.integers(0, classes, 30), RNG.normal(size=(30, 1 if classes == 2 else classes))
-    rows = Rows(
+    rows = TrainingRows(
         torch.zeros(30, 1), torch.from_numpy(labels), None, scores.shape[1], Logistic() if classes == 2 else Softmax()
     )
     both = np.c_[np.zeros(30), scores] if classes == 2 else scores

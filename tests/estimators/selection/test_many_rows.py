@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from polyladder import LPNNClassifier, load
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.ladder import SELECT_ROWS, SELECT_SCORES
 from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.many_rows import (
@@ -33,7 +34,7 @@ def checkers(seed: int = 0) -> tuple[Array, Array]:
 
 
 def options(ramped: bool = True) -> TrainingOptions:
-    ladders = TrainingSettings(Wanted(), 0.1, True, 5e-3, None, lambda count: list(range(count)))
+    ladders = TrainingSettings(Wanted(), GradientTraining(), None, lambda count: list(range(count)))
     return TrainingOptions("LPNNClassifier", Features(missing="error"), ramped, EFFORTS["default"], ladders, 0, False)
 
 

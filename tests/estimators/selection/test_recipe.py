@@ -5,10 +5,10 @@ import pytest
 from sklearn.datasets import load_iris, make_friedman1
 
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.selection.recipe import Recipe
+from polyladder.estimators.selection.recipe import SelectionRecipe
 
 
-def weights_of(recipe: Recipe) -> list[float]:
+def weights_of(recipe: SelectionRecipe) -> list[float]:
     """Of all that counts."""
     kernels = [solve.weight for kernel in recipe.kernels for solve in kernel.solves]
     lines = [solve.weight for solve in recipe.lines]

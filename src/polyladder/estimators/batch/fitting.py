@@ -16,7 +16,7 @@ from torch import Tensor
 
 from polyladder.estimators.batch.plans import Job
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.models.batched import BatchedModule, stack
 from polyladder.models.unmerge import unmerge
 from polyladder.polynomial.sparse import is_sparse
@@ -102,7 +102,7 @@ def work_of(group: Sequence[Job]) -> float:
     return float(sum(job.rows.z.shape[0] * job.plan.iterations for job in group) * sizes.solves**2)
 
 
-def kind_of_table(rows: Rows) -> tuple[object, ...]:
+def kind_of_table(rows: TrainingRows) -> tuple[object, ...]:
     """What tables must agree on to be laid one under the other: columns, precision and the meaning of weights."""
     weighted = not (rows.weight is None or rows.repeated)
     return rows.z.shape[1], is_sparse(rows.z), len(rows.z) <= SMALL_TABLE, weighted
@@ -208,8 +208,8 @@ class JoinedTables:
     """Tables laid one under the other, in the precision that they are trained in.
 
     Attributes:
-        z, y, weight: as in `Rows`; no weights where they only say how often a row is there.
-        first: number of each table's first row, by the identity of its `Rows`.
+        z, y, weight: as in `TrainingRows`; no weights where they only say how often a row is there.
+        first: number of each table's first row, by the identity of its `TrainingRows`.
     """
 
     z: Tensor
@@ -218,7 +218,7 @@ class JoinedTables:
     first: dict[int, int]
 
 
-def joined_tables(rows: Sequence[Rows]) -> JoinedTables:
+def joined_tables(rows: Sequence[TrainingRows]) -> JoinedTables:
     """Every different table once."""
     tables = list({id(table): table for table in rows}.values())
     # Small tables train in float64: it costs nothing there, and repeating rows and weighting them agree closely.

@@ -111,9 +111,9 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
             self.best_params_ = settings[self.best_index_]
         if self.refit:
             self.best_estimator_ = search.best_estimator_.model_
-            names = vars(self.best_estimator_).get("feature_names_in_")
-            if names is not None:
-                self.feature_names_in_ = names
+            best = self.best_estimator_
+            if isinstance(best, EnsembleEstimator) and best.names_in is not None:
+                self.feature_names_in_ = best.names_in
 
     @property
     def model_(self) -> FittedModel:

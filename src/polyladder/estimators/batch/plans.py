@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyladder.estimators.batch.families import Family
+from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.parameters import seeds_from
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.solves.stages import Stage
 
 
 @dataclass(frozen=True)
-class FitPlan:
+class ModelPlan:
     """How one model is to be fitted. Plans that differ only in alpha, dropout, learning rate and seed share a program.
 
     Attributes:
@@ -58,8 +59,8 @@ class FitPlan:
 class Job:
     """A plan, the rows to carry it out on and, optionally, a ladder to start from."""
 
-    plan: FitPlan
-    rows: Rows
+    plan: ModelPlan
+    rows: TrainingRows
     start: LadderPolynomial | None = None
 
 
@@ -72,11 +73,19 @@ class Usual:
     stages: tuple[Stage, ...] = ()
 
 
-def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows: Rows, usual: Usual) -> list[FitPlan]:
+def make_plans(
+    parameters: Mapping[str, Any],
+    steps: GradientTraining,
+    family: Family,
+    solver: str,
+    rows: TrainingRows,
+    usual: Usual,
+) -> list[ModelPlan]:
     """One plan for each model of an ensemble.
 
     Args:
         parameters: of the estimator; those that it does not have are not needed.
+        steps: how gradient steps are taken.
         family: of the models.
         solver: that was settled on.
         rows: to fit.
@@ -86,22 +95,22 @@ def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows:
     def given(name: str, otherwise: int) -> int:
         return otherwise if parameters[name] == "auto" else int(parameters[name])
 
-    batch_size = given("batch_size", usual_batch_size(rows))
+    batch_size = usual_batch_size(rows) if steps.batch_size == "auto" else int(steps.batch_size)
     if solver == "adam":
         usual = Usual(1, usual_epochs(batch_size, rows))
     stages = usual.stages if parameters["max_iter"] == "auto" else ()
     sweeps = sum(stage.sweeps for stage in stages) or usual.iterations
     return [
-        FitPlan(
+        ModelPlan(
             family,
             solver,
             iterations=given("max_iter", sweeps),
             tolerance=float(parameters.get("tol", 0.0)),
             batch_size=min(batch_size, rows.count),
-            validation=float(parameters["validation_fraction"]),
+            validation=float(steps.validation_fraction),
             alpha=None if parameters["alpha"] == "auto" else float(parameters["alpha"]),
-            dropout=float(parameters.get("dropout", 0.0)),
-            learning_rate=float(parameters["learning_rate"]),
+            dropout=float(steps.dropout),
+            learning_rate=float(steps.learning_rate),
             seed=seed,
             stages=stages,
         )
@@ -109,14 +118,14 @@ def make_plans(parameters: Mapping[str, Any], family: Family, solver: str, rows:
     ]
 
 
-def usual_batch_size(rows: Rows) -> int:
+def usual_batch_size(rows: TrainingRows) -> int:
     """Rows of a step of Adam. A step on sparse rows updates long weights, so that many rows should share it."""
     if is_sparse(rows.z) and rows.count >= 20_000:
         return 1024
     return 32 if rows.count < 1000 else 128
 
 
-def usual_epochs(batch_size: int, rows: Rows) -> int:
+def usual_epochs(batch_size: int, rows: TrainingRows) -> int:
     """Epochs of Adam: enough for a few thousand steps."""
     least = 10 if is_sparse(rows.z) else 40
     return min(400, max(least, math.ceil(4000 * batch_size / rows.count)))

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from polyladder.convert.factorization_machine import from_factorization_machine
 from polyladder.estimators.batch.families import Machines
-from polyladder.estimators.batch.plans import FitPlan, Usual
+from polyladder.estimators.batch.plans import ModelPlan, Usual
 from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordable
 from polyladder.estimators.parameters import check_choice, check_number, refuse
 from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import NumberPrediction
 from polyladder.estimators.targets import NumberTarget
 from polyladder.models.factorization_machine import FactorizationMachine
@@ -38,7 +38,7 @@ class MachineEstimator(EnsembleEstimator):
         check_choice(self, "solver", ("auto", "alternating", "adam"))
         check_number(self, "tol", float, 0.0)
 
-    def _plans(self, rows: Rows) -> list[FitPlan]:
+    def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         family = Machines(int(self.order), int(self.rank))
         solver = exact_if_affordable(self.solver, rows, family.sizes(rows.z.shape[1], 1).weights <= JOINT_LIMIT)
         return self._planned(family, solver, rows, Usual(2 if rows.many else 4, 100))

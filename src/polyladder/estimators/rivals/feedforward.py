@@ -9,10 +9,10 @@ from typing import Any, Literal
 from torch import Tensor
 
 from polyladder.estimators.batch.families import Networks
-from polyladder.estimators.batch.plans import FitPlan, Usual
+from polyladder.estimators.batch.plans import ModelPlan, Usual
 from polyladder.estimators.ensemble import EnsembleEstimator
-from polyladder.estimators.parameters import check_choice, check_number, refuse
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.parameters import check_choice, refuse
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction
 from polyladder.estimators.targets import NumberTarget
 from polyladder.models.batched import stack
@@ -28,12 +28,11 @@ class NetworkEstimator(EnsembleEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice(self, "activation", ("relu", "quadratic"))
-        check_number(self, "dropout", float, 0.0, below=1.0)
         widths = self.hidden
         if not isinstance(widths, Sequence) or not all(isinstance(k, Integral) and int(k) >= 1 for k in widths):
             refuse(self, "hidden", "a sequence of ints in the range [1, inf)")
 
-    def _plans(self, rows: Rows) -> list[FitPlan]:
+    def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         family = Networks(tuple(int(k) for k in self.hidden), self.activation, bool(self.batch_norm))
         return self._planned(family, "adam", rows, Usual(1, 1))
 

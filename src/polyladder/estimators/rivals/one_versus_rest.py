@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.parameters import check_choice
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import ClassPrediction
 from polyladder.fitted.answers import Answer, Classes
 from polyladder.models.batched import BatchedModule
@@ -24,13 +24,13 @@ class OneVersusRest(ClassPrediction):
         super()._check_parameters()
         check_choice(self, "multiclass", ("softmax", "ovr"))
 
-    def _parts(self, rows: Rows, shared: dict[Any, Any]) -> list[Rows]:
+    def _parts(self, rows: TrainingRows, shared: dict[Any, Any]) -> list[TrainingRows]:
         if rows.outputs == 1 or self.multiclass == "softmax":
             return [rows]
         key = f"classes of {id(rows)}"
         if key not in shared:
             shared[key] = [rows.one_class(c) for c in range(rows.outputs)]
-        found: list[Rows] = shared[key]
+        found: list[TrainingRows] = shared[key]
         return found
 
     def _answer(self) -> Answer:

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from polyladder.convert.polynomial_kernel import from_polynomial_kernel
 from polyladder.estimators.batch.families import Kernels
-from polyladder.estimators.batch.plans import FitPlan, Usual
+from polyladder.estimators.batch.plans import ModelPlan, Usual
 from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordable
 from polyladder.estimators.parameters import check_choice, check_number
 from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import Laddered, NumberPrediction
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -36,7 +36,7 @@ class KernelEstimator(Laddered, EnsembleEstimator):
         check_choice(self, "solver", ("auto", "alternating", "adam"))
         check_number(self, "tol", float, 0.0)
 
-    def _plans(self, rows: Rows) -> list[FitPlan]:
+    def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         degree, factors = int(self.degree), (2 if rows.many else 1) * DIRECTION_FACTORS
         family = Kernels(degree, max(1, factors // degree) if self.rank == "auto" else int(self.rank))
         affordable = family.sizes(rows.z.shape[1], rows.outputs).weights <= JOINT_LIMIT

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.cost import Shape
-from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.elsewhere import ladders_in_shares
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
@@ -70,7 +70,7 @@ def operations(rows: int, reader: Reader, order: int, count: int, outputs: int, 
 
 def fold_ladders(
     problem: Problem, reader: Reader, order: int, settings: LadderSettings, folds: Sequence[int] | None = None
-) -> Ladders:
+) -> LadderTrial:
     """Ladders of one order on each fold; their mean is kept.
 
     Args:
@@ -101,10 +101,10 @@ def fold_ladders(
         left_out[outside.numpy()] = outputs.mean(0).numpy()
         scatter.append(float(outputs.var(0).mean()) if settings.per_fold > 1 else 0.0)
     excess = float(np.mean(scatter)) * (1 / settings.per_fold - 1 / (problem.folds * settings.per_fold))
-    return Ladders(reader.features, order, left_out, reader.columns, rescaled(found, relative), excess)
+    return LadderTrial(reader.features, order, left_out, reader.columns, rescaled(found, relative), excess)
 
 
-def finished_ladders(problem: Problem, reader: Reader, trial: Ladders, settings: LadderSettings) -> Ladders:
+def finished_ladders(problem: Problem, reader: Reader, trial: LadderTrial, settings: LadderSettings) -> LadderTrial:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
     unexplained = float(pulls(problem, trial.left_out).var() / pulls(problem, np.zeros_like(trial.left_out)).var())
     return replace(trial, ladder=solved_further(problem, reader, trial.ladder, unexplained, settings))

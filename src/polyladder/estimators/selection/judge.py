@@ -13,7 +13,7 @@ from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.constant import Constant
 from polyladder.estimators.selection.candidates.kernel import Kernel
-from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.cross_fit import by_block, cross_fitted, doubtful
@@ -87,12 +87,12 @@ def judged(
         trials = [*(t for t in trials if not suspect(t)), *renewed]
         costs = np.zeros(len(trials))
         weights = weighed(trials, costs)
-    light = [t for t, w in zip(trials, weights, strict=True) if isinstance(t, Ladders) and w < LIGHT]
+    light = [t for t, w in zip(trials, weights, strict=True) if isinstance(t, LadderTrial) and w < LIGHT]
     if light:
         heavy = [i for i, t in enumerate(trials) if t not in light]
         trials = [trials[i] for i in heavy]
         weights = weighed(trials, costs[heavy])
-    main = [isinstance(t, Ladders) and w > ALONE for t, w in zip(trials, weights, strict=True)]
+    main = [isinstance(t, LadderTrial) and w > ALONE for t, w in zip(trials, weights, strict=True)]
     if any(main):
         weights = np.where(main, 1.0, 0.0)
     some, own = narrowed(problem, trials)

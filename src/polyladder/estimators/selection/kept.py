@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.found import Selection
 
 TIMES, MORE = 2.0, 1e-8
@@ -12,7 +12,7 @@ TIMES, MORE = 2.0, 1e-8
 kept model has seen the rows that the reported error was found without."""
 
 
-def kept_error(outputs: Tensor, compared: Rows) -> float:
+def kept_error(outputs: Tensor, compared: TrainingRows) -> float:
     """The error of a model at the compared rows, in the measure of a selection.
 
     Args:
@@ -22,12 +22,12 @@ def kept_error(outputs: Tensor, compared: Rows) -> float:
     return compared.loss.deviance(outputs, compared.coded, compared.weight)
 
 
-def as_reported(outputs: Tensor, compared: Rows, selection: Selection) -> bool:
+def as_reported(outputs: Tensor, compared: TrainingRows, selection: Selection) -> bool:
     """Whether a model predicts the compared rows as well as its selection reports; arguments as of `check_kept`."""
     return kept_error(outputs, compared) <= TIMES * selection.error + MORE
 
 
-def check_kept(outputs: Tensor, compared: Rows, selection: Selection) -> None:
+def check_kept(outputs: Tensor, compared: TrainingRows, selection: Selection) -> None:
     """Refuse a model that does not predict the compared rows as well as its selection reports.
 
     Args:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.fold_ladders import LadderSettings, fold_ladders, operations
 from polyladder.estimators.selection.judge import deviance, guarded, narrowed
 from polyladder.estimators.selection.kernel_blocks import Options
@@ -38,7 +38,7 @@ CLOSE = 1.4
 """A ladder whose error is more than this many times higher or lower than a kernel's decides the race at once."""
 
 
-def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, options: Options) -> list[Ladders]:
+def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, options: Options) -> list[LadderTrial]:
     """Ladders of each kind, as far as they are affordable; of a second order only in a close race with the kernels.
 
     Of many rows, they predict those of one fold; the others are NaN.
@@ -49,7 +49,7 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
         error: of the best kernel.
         options: of the choice.
     """
-    found: list[Ladders] = []
+    found: list[LadderTrial] = []
     rows, settings = len(problem.chosen), options.ladders
     if rows < LADDER_ROWS or not settings.per_fold:
         return found
@@ -79,7 +79,7 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
 
 def promising_ladders(
     problem: Problem, reader: Reader, order: int, error: float, settings: LadderSettings
-) -> Ladders | None:
+) -> LadderTrial | None:
     """Ladders on all folds; None where those of the first ones are hopeless beside the best kernel's error."""
     first = fold_ladders(problem, reader, order, settings, range(PILOTS))
     if summed_loss(problem, first) > HOPELESS * max(error, NEAR):
@@ -90,7 +90,7 @@ def promising_ladders(
     return replace(first, left_out=left_out, ladder=ladder, scatter=others.scatter)
 
 
-def summed_loss(problem: Problem, trial: Ladders) -> float:
+def summed_loss(problem: Problem, trial: LadderTrial) -> float:
     """Mean over compared rows that the trial predicts, summed over outputs, held to the range of the targets."""
     problem, [known] = narrowed(problem, [trial])
     return problem.y.shape[1] * deviance(problem, guarded(known.left_out, problem))

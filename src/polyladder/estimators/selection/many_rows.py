@@ -13,11 +13,11 @@ from sklearn.base import clone
 
 from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.fitting import fit_jobs
-from polyladder.estimators.batch.plans import FitPlan, Job
+from polyladder.estimators.batch.plans import Job, ModelPlan
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.gradient_training import GradientTraining
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
-from polyladder.estimators.selection.candidates.ladders import Ladders
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
@@ -78,33 +78,29 @@ class TrainingSettings:
 
     Attributes:
         wanted: sizes that are given.
-        dropout: of which `RATES` are multiples.
-        batch_norm: whether layers are followed by it.
-        learning_rate: of Adam.
+        steps: how gradient steps are taken; `RATES` are multiples of their dropout.
         alpha: L2 weight; None for the usual one.
         seeds: as many as are asked for.
     """
 
     wanted: Wanted
-    dropout: float
-    batch_norm: bool
-    learning_rate: float
+    steps: GradientTraining
     alpha: float | None
     seeds: Callable[[int], list[int]]
 
-    def plans(self, training: Training) -> list[FitPlan]:
+    def plans(self, training: Training) -> list[ModelPlan]:
         """One for each ladder."""
-        family = LadderFamily((training.width,) * (ORDER - 1), self.batch_norm)
+        family = LadderFamily((training.width,) * (ORDER - 1), bool(self.steps.batch_norm))
         rates = RATES if training.ladders > 1 else (1.0,)
         return [
-            FitPlan(
+            ModelPlan(
                 family,
                 "adam",
                 iterations=training.epochs,
                 batch_size=training.batch_size,
                 alpha=self.alpha,
-                dropout=min(rates[i % len(rates)] * self.dropout, MOST_DROPOUT),
-                learning_rate=self.learning_rate,
+                dropout=min(rates[i % len(rates)] * float(self.steps.dropout), MOST_DROPOUT),
+                learning_rate=float(self.steps.learning_rate),
                 seed=seed,
             )
             for i, seed in enumerate(self.seeds(training.ladders))
@@ -146,7 +142,7 @@ class Divided:
     """
 
     features: Features
-    rows: Rows
+    rows: TrainingRows
     inside: NDArray[np.intp]
     held: NDArray[np.intp]
 
@@ -192,7 +188,7 @@ def choose_trained(
     codes = target.encode(values).numpy()
     inside, held = held_out(codes, min(options.effort.choice_rows, len(codes) // HELD_OUT), rng)
     features = training_features(table, weight, options)
-    rows = Rows(
+    rows = TrainingRows(
         single_inputs(features, table),
         torch.from_numpy(codes),
         torch.from_numpy(weight),
@@ -286,7 +282,7 @@ def linear_models(divided: Divided, rng: np.random.Generator) -> list[Linear]:
 
 def trained_ladders(
     divided: Divided, options: TrainingOptions, rng: np.random.Generator
-) -> tuple[list[Ladders], list[float]]:
+) -> tuple[list[LadderTrial], list[float]]:
     """Ladders of different dropout, those that did not diverge, and the losses of the first."""
     rows, inside, settings = divided.rows, divided.inside, options.ladders
     inputs = rows.z.shape[1]
@@ -305,5 +301,5 @@ def trained_ladders(
         scores = evaluate(each.model, rows.z[divided.held].double()).numpy()
         if not each.diverged and np.isfinite(scores).all():
             ladder = stack_models([each.model])
-            found.append(Ladders(divided.name, ORDER, scores, np.arange(inputs), ladder))
+            found.append(LadderTrial(divided.name, ORDER, scores, np.arange(inputs), ladder))
     return found, fitted[0].curve

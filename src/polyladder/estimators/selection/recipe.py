@@ -9,7 +9,7 @@ import numpy as np
 
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.kernel import Kernel
-from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.fold_ladders import pulls
@@ -77,7 +77,7 @@ class LaddersRecipe:
 
 
 @dataclass(frozen=True, eq=False)
-class Recipe:
+class SelectionRecipe:
     """What a selection found.
 
     Attributes:
@@ -117,7 +117,7 @@ def recipe_of(
     used: Sequence[tuple[Trial, float]],
     readers: Sequence[Reader],
     directions: int,
-) -> Recipe:
+) -> SelectionRecipe:
     """The recipe of a sum that was chosen.
 
     Args:
@@ -133,7 +133,7 @@ def recipe_of(
     ladders, lines, constant = [], [], 0.0
     for trial, weight in used:
         match trial:
-            case Ladders():
+            case LadderTrial():
                 ladders.append(ladders_of(trial, weight, features, problem, readers))
             case Kernel():
                 blocks[id(trial.block)] = trial.block
@@ -146,7 +146,7 @@ def recipe_of(
         KernelRecipe(block.features, block.scales, max(directions, len(block.directions.slopes)), tuple(solves[key]))
         for key, block in blocks.items()
     ]
-    return Recipe(
+    return SelectionRecipe(
         selection,
         features.kind,
         features.ramps if features.ramps_ is not None else 0,
@@ -161,7 +161,7 @@ def recipe_of(
 
 
 def ladders_of(
-    trial: Ladders, weight: float, features: Features, problem: Problem, readers: Sequence[Reader]
+    trial: LadderTrial, weight: float, features: Features, problem: Problem, readers: Sequence[Reader]
 ) -> LaddersRecipe:
     """What is kept of ladders that count."""
     (reader,) = [each for each in readers if each.features == trial.features]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.constant import best_constant
 from polyladder.estimators.selection.candidates.kernel import kernel_by_rows, kernel_on_folds
-from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import line_by_rows, lines_on_folds
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.cross_fit import ROWS_PER_SCALE
@@ -26,7 +26,7 @@ from polyladder.estimators.selection.kernel_blocks import (
 from polyladder.estimators.selection.ladder_race import FINE_ROWS
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, Reader
-from polyladder.estimators.selection.recipe import KernelRecipe, LaddersRecipe, Recipe, Solve
+from polyladder.estimators.selection.recipe import KernelRecipe, LaddersRecipe, SelectionRecipe, Solve
 from polyladder.estimators.selection.select import Chosen, assembled, looked_at, make_problem
 from polyladder.estimators.selection.staged_race import taken_further
 from polyladder.estimators.targets import Array, Target
@@ -42,7 +42,7 @@ MORE_ROWS = 1.5
 
 
 def refitted(
-    table: Table, values: Array, weight: Array, target: Target, options: Options, recipe: Recipe
+    table: Table, values: Array, weight: Array, target: Target, options: Options, recipe: SelectionRecipe
 ) -> Chosen | None:
     """The sum of a recipe, solved on the given rows; None where these call for a selection of their own.
 
@@ -134,10 +134,10 @@ def reader_of(ladders: LaddersRecipe, z: Array, features: Features) -> Reader | 
     return Reader(ladders.features, columns, np.ascontiguousarray(z[:, columns]), ladders.scale, size)
 
 
-def solved_ladders(problem: Problem, reader: Reader, ladders: LaddersRecipe, options: Options) -> Ladders:
+def solved_ladders(problem: Problem, reader: Reader, ladders: LaddersRecipe, options: Options) -> LadderTrial:
     """The ladders that were found, solved on from where they are."""
     if len(problem.chosen) <= FINE_ROWS:
         found = solved_further(problem, reader, ladders.start, ladders.unexplained, options.ladders)
     else:
         found = taken_further(problem, reader, ladders.start, options.ladders)
-    return Ladders(ladders.features, ladders.order, NONE, reader.columns, found)
+    return LadderTrial(ladders.features, ladders.order, NONE, reader.columns, found)

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.rows import Rows
+from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.constant import best_constant
 from polyladder.estimators.selection.candidates.kernel import Kernel, kernel_by_rows, kernel_on_folds
-from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import LINEAR_RIDGES, Linear, line_by_rows, lines_on_folds
 from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.candidates.trial import Trial
@@ -35,7 +35,7 @@ from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
 from polyladder.estimators.selection.parts import as_members, times
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
-from polyladder.estimators.selection.recipe import Recipe, recipe_of
+from polyladder.estimators.selection.recipe import SelectionRecipe, recipe_of
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
@@ -88,12 +88,14 @@ class Chosen:
     target: Target
     members: LadderPolynomial
     polynomial: LadderPolynomial
-    rows: Rows
-    compared: Rows
+    rows: TrainingRows
+    compared: TrainingRows
     selection: Selection
 
 
-def choose_model(table: Table, values: Array, weight: Array, target: Target, options: Options) -> tuple[Chosen, Recipe]:
+def choose_model(
+    table: Table, values: Array, weight: Array, target: Target, options: Options
+) -> tuple[Chosen, SelectionRecipe]:
     """Try, compare and sum.
 
     Args:
@@ -140,7 +142,7 @@ def choose_model(table: Table, values: Array, weight: Array, target: Target, opt
         features = fitted_features(table, problem, features.kind, options, 1.0)
     for i in np.flatnonzero(weights):
         trial = trials[i] = trials[i].on_all(problem, smooth.x)
-        if isinstance(trial, Ladders) and len(problem.chosen) <= FINE_ROWS:
+        if isinstance(trial, LadderTrial) and len(problem.chosen) <= FINE_ROWS:
             reader = next(each for each in readers if each.features == trial.features)
             trials[i] = finished_ladders(compared, reader, trial, options.ladders)
     chosen = finished(table, values, features, target, compared, trials, weights)
@@ -326,7 +328,7 @@ def assembled(
         trial.add_to(whole_sum, weight)
     parts = whole_sum.parts()
     whole = widen([times(part, len(parts)) for part in parts])
-    rows = Rows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
+    rows = TrainingRows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
     compared = rows.take(torch.from_numpy(problem.chosen))
     return Chosen(features, target, as_members(parts), whole, rows, compared, selection)
 

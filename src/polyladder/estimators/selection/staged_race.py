@@ -17,7 +17,7 @@ from torch import Tensor
 
 from polyladder.estimators.cost import Shape
 from polyladder.estimators.rows import MANY_ROWS
-from polyladder.estimators.selection.candidates.ladders import Ladders
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.elsewhere import stages_in_shares
 from polyladder.estimators.selection.fold_ladders import LadderSettings, relative_scales, rescaled
 from polyladder.estimators.selection.problem import Problem
@@ -83,7 +83,7 @@ class Runner:
 
 def race_in_stages(
     problem: Problem, readers: Sequence[Reader], error: float, settings: LadderSettings
-) -> list[Ladders]:
+) -> list[LadderTrial]:
     """The best kind's ladders, solved on all rows but some of the compared ones, which they predict.
 
     Args:
@@ -110,7 +110,7 @@ def race_in_stages(
     left_out[place] = runner.predict(held)
     runner = advanced(problem, runner, np.arange(len(problem.y)), (LAST,), settings)
     ladder, reader = rescaled(runner.polynomial, runner.relative), runner.reader
-    return [Ladders(reader.features, runner.order, left_out, reader.columns, ladder)]
+    return [LadderTrial(reader.features, runner.order, left_out, reader.columns, ladder)]
 
 
 def at_start(problem: Problem, reader: Reader, rows: int, settings: LadderSettings) -> list[Runner]:

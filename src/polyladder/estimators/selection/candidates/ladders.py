@@ -16,7 +16,7 @@ from polyladder.polynomial.widen import widen
 
 
 @dataclass(frozen=True, eq=False)
-class Ladders(Trial):
+class LadderTrial(Trial):
     """Ladders whose mean is the candidate.
 
     Attributes:
