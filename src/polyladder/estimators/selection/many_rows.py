@@ -18,6 +18,7 @@ from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
