@@ -170,8 +170,3 @@ def guarded(left_out: Array, problem: Problem) -> Array:
         return left_out
     low, high = problem.y.min(0), problem.y.max(0)
     return np.clip(left_out, low - 0.5 * (high - low), high + 0.5 * (high - low))
-
-
-def scales_of(trial: Kernel) -> int:
-    """How many scales of a kernel were fitted to all rows, those left out included."""
-    return len(trial.block.scales.scales)
