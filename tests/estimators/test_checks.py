@@ -14,10 +14,9 @@ pytestmark = pytest.mark.checks
 PLAIN_STEPS = GradientTraining(dropout=0.0, batch_norm=False)
 STEPS = replace(PLAIN_STEPS, learning_rate=0.02)
 ESTIMATORS = [
-    LPNNRegressor(effort="low", width=4, max_iter=6),
+    LPNNRegressor(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS),
     LPNNClassifier(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS),
-    LPNNRegressor(effort="low", width=4, max_iter=6, loss="huber"),
-    LPNNRegressor(solver="adam", width=8, max_iter=40, gradient=STEPS),
+    LPNNRegressor(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS),
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
     LPNNRegressor(order=2, width=8, solver="adam", gradient=STEPS, max_iter=12),
@@ -42,14 +41,6 @@ ESTIMATORS = [
 ]
 
 
-def known_to_fail(estimator: Any) -> dict[str, str]:
-    """What the usual dropout on sparse rows cannot hold; the same fit without it, by solver="adam", is checked too."""
-    usual = isinstance(estimator, LPNNRegressor) and estimator.order == estimator.solver == "auto"
-    return (
-        {"check_sample_weight_equivalence_on_sparse_data": "dropout is drawn for rows by their place"} if usual else {}
-    )
-
-
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=known_to_fail)
+@parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_checks(estimator: Any, check: Any) -> None:
     check(estimator)

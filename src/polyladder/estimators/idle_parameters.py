@@ -5,6 +5,7 @@ What depends on the rows alone, as on how many there are, is no reason to refuse
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -58,8 +59,15 @@ def refuse_idle_of_selections(estimator: BaseEstimator) -> None:
     """Refuse what no selection of dense rows reads."""
     refuse_idle(estimator, "with order='auto', which starts anew", {"warm_start": "Give an order"})
     if not is_classifier(estimator):
-        where = "with order='auto', which selects among numbers without gradient steps"
-        refuse_idle(estimator, where, gradient_given(estimator, "Use solver='adam'"))
+        # Sparse rows would be trained by them, so that one estimator may be right for both: it is said, not refused.
+        unread = [name for name in ["gradient", *old_settings(estimator)] if parameter(estimator, name) is not None]
+        if unread:
+            warnings.warn(
+                f"{unread[0]} has no effect on dense rows with order='auto', which selects among numbers without "
+                f"gradient steps. Use solver='adam', or leave {unread[0]} out.",
+                UserWarning,
+                stacklevel=5,
+            )
     elif parameter(estimator, "solver") == "auto":
         where = "with order='auto', which selects among classes without block solves"
         refuse_idle(estimator, where, {"tol": "Use solver='alternating'"})
