@@ -72,7 +72,7 @@ class Parts:
 
     def declared(self, *_: Any) -> None:
         """A document type is declared."""
-        raise ValueError(f"{self.label} must be a workbook without XML declarations; it has one. Save it anew.")
+        raise ValueError(f"{self.label} must be a workbook without XML declarations; it has one. Save it again.")
 
 
 def read_parts(blocks: Iterable[bytes], label: str, start: Start, end: End) -> None:

@@ -96,7 +96,7 @@ def cell_text(book: Workbook, kind: str, form: str, value: str | None) -> str | 
         at = int(value) if value.isdecimal() and len(value) < 9 else len(book.strings)
         if at >= len(book.strings):
             raise ValueError(
-                f"{book.label} must be a whole workbook; it lacks the text {value!r} of a cell. Save it anew."
+                f"{book.label} must be a whole workbook; it lacks the text {value!r} of a cell. Save it again."
             )
         return book.strings[at]
     if kind == "b":
@@ -107,7 +107,7 @@ def cell_text(book: Workbook, kind: str, form: str, value: str | None) -> str | 
 
 
 def date_text(value: str, form: str, first_day: datetime.datetime) -> str:
-    """Days since the first, as an ISO date, or a time of day; what is none stays a number."""
+    """Days since the first day as an ISO date or a time of day; numbers that are neither stay as they are."""
     try:
         days = float(value)
         moment = first_day + datetime.timedelta(seconds=round(days * 86_400))
@@ -120,7 +120,7 @@ def date_text(value: str, form: str, first_day: datetime.datetime) -> str:
 
 
 def sheet_rows(parts: SheetParts, blocks: Iterator[bytes]) -> Iterator[Row]:
-    """The rows of a sheet, blank ones as empty lists, as its XML is read."""
+    """The rows of a sheet while its XML is read; blank ones are empty lists."""
     reader = Parts(parts.book.label, parts.start, parts.end)
     for block in chain(blocks, [b""]):
         reader.feed(block, last=not block)
@@ -153,7 +153,7 @@ def sheet_table(
         wanted: name or number of the sheet; None for the first.
         most_columns: that a row may have.
         most_cells: of a frame.
-        notes: told which sheet was read, and what was left out; complete when all frames are read.
+        notes: receives which sheet was read and what was left out; complete when all frames are read.
     """
     name, part = choose_sheet(book, wanted)
     if wanted is None and len(book.sheets) > 1:
@@ -163,7 +163,7 @@ def sheet_table(
     header = next(rows, None)
     first = next(rows, None)
     while header is not None and first is not None and filled(header) == 1 < filled(first):
-        notes.append(f"The line {next(c for c in header if c)!r} above the table is a title: left out.")
+        notes.append(f"The line {next(c for c in header if c)!r} above the table is a title and is left out.")
         header, first = first, next(rows, None)
     if header is None:
         raise ValueError(f"{book.label} must hold a header and rows; its sheet {name!r} is empty.")
@@ -203,7 +203,7 @@ def frames(rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, 
     if parts.without_result:
         count = parts.without_result
         notes.append(
-            f"{count:,} {'cell holds a formula' if count == 1 else 'cells hold formulas'} without a result: taken as "
+            f"{count:,} {'cell holds a formula' if count == 1 else 'cells hold formulas'} without a result: read as "
             "missing. Open the file in a spreadsheet program and save it."
         )
 
