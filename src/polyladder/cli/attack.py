@@ -20,7 +20,7 @@ def attack(
         typer.Option(
             "--radius",
             "-r",
-            help="A part of every column's training range, or column=step in its own unit; repeatable.",
+            help="A share of every column's training range, or column=step in its own unit; repeatable.",
         ),
     ] = None,
     frozen: Annotated[list[str] | None, typer.Option(help="A column that never changes; repeatable.")] = None,
@@ -63,7 +63,7 @@ def attack(
     steps = read_radius(radius)
     X, y = judged_rows(estimator, rows)
     if y is None:
-        raise ValueError("ROWS must have the target, which the attack leads away from; it is missing.")
+        raise ValueError("ROWS must have the target, so that the attack can lead away from it; it is missing.")
     found = search(
         estimator,
         X,

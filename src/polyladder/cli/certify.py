@@ -1,4 +1,4 @@
-"""`polyladder certify`: what predictions can become when inputs are off by a little."""
+"""`polyladder certify`: how far predictions can move when inputs are slightly off."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def certify(
         typer.Option(
             "--radius",
             "-r",
-            help="A part of every column's training range, or column=step in its own unit; repeatable.",
+            help="A share of every column's training range, or column=step in its own unit; repeatable.",
         ),
     ] = None,
     time_budget: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tight.")
+        float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tighter.")
     ] = None,
     budget: Annotated[float | None, typer.Option(min=0, hidden=True)] = None,
     output: Annotated[

@@ -1,4 +1,4 @@
-"""`polyladder predict`: one line a row, from files of any size."""
+"""`polyladder predict`: one line per row, from files of any size."""
 
 from __future__ import annotations
 
@@ -34,13 +34,17 @@ def predict(
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Of two classes, predict the second from this probability on, instead of 0.5."),
+        typer.Option(
+            min=0,
+            max=1,
+            help="For two classes: predict the second if its probability is at least this, instead of 0.5.",
+        ),
     ] = None,
     id_: Annotated[
-        list[str] | None, typer.Option("--id", help="Carry this column of the file along; may be repeated.")
+        list[str] | None, typer.Option("--id", help="Copy this column of the file to the result; may be repeated.")
     ] = None,
     keep_columns: Annotated[
-        bool, typer.Option("--keep-columns", help="Carry all columns of the file along, as they are.")
+        bool, typer.Option("--keep-columns", help="Copy all columns of the file to the result unchanged.")
     ] = False,
     force: Force = False,
     no_clobber: NoClobber = False,
@@ -89,7 +93,7 @@ class Asked:
     Attributes:
         interval: percentage of intervals, or None.
         threshold: probability from which on the second of two classes is predicted, or None.
-        carried: columns of the file that are carried along.
+        carried: columns of the file that are copied.
     """
 
     interval: float | None = None
@@ -98,7 +102,7 @@ class Asked:
 
 
 def carried_columns(file: TableFile, names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """The columns to carry along; one that is not there is refused."""
+    """The columns to copy; one that is not in the file is refused."""
     for name in names:
         if name not in file.names:
             raise ValueError(f"--id must name a column of {file.label}; got {name!r}.")
@@ -114,7 +118,7 @@ def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool 
 
     columns = file_columns(file, estimator)
     names = predicted_columns(estimator, asked)
-    # Two columns of one name would be one.
+    # Two columns of the same name would become one.
     given = {name: f"{name} (given)" if name in names else name for name in asked.carried}
     yield pl.DataFrame(schema=[*given.values(), *names]).write_csv().encode(), 0
     said: set[str] = set()
@@ -142,7 +146,7 @@ def prediction_lines(estimator: Any, file: TableFile, asked: Asked, quiet: bool 
 
 
 def predicted_columns(estimator: Any, asked: Asked) -> list[str]:
-    """The header of the result, without what is carried along."""
+    """The header of the result, without copied columns."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor
     from polyladder.estimators.targets import ClassTarget

@@ -15,15 +15,16 @@ from polyladder.files.outputs import Output, check_outputs
 def report(
     model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
     data: Annotated[
-        str | None, typer.Argument(help="Rows to show as examples and, with their target, to judge the model by.")
+        str | None,
+        typer.Argument(help="Rows to show as examples; if they have the target, the model is tested on them."),
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
     force: Force = False,
     no_clobber: NoClobber = False,
 ) -> None:
-    """Write a page on which the model can be tried: one file, offline, by e-mail.
+    """Write an HTML page on which the model can be tried: a single file that works offline.
 
-    Up to 300 rows of DATA travel with the page; leave DATA out if they must not.
+    The page contains up to 300 rows of DATA; leave DATA out if it must not.
 
     \b
     Examples:

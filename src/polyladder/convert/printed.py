@@ -1,4 +1,4 @@
-"""Numbers as text: what is printed, read again, is what was proven, and no bound is printed smaller than it is."""
+"""Numbers as text: printed numbers read back exactly, and no bound is printed smaller than it is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def shortest(value: float) -> str:
 
 
 def rounded_up(bound: float, digits: int = 3) -> str:
-    """A bound from above to a few digits, never below it.
+    """An upper bound with a few digits, never rounded down.
 
     >>> rounded_up(0.12301), rounded_up(9.999), rounded_up(0.25), rounded_up(0.0), rounded_up(-0.12399)
     ('0.124', '10', '0.25', '0', '-0.123')

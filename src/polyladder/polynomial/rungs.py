@@ -1,4 +1,4 @@
-"""Ladders whose units keep to themselves: diagonal layers and repeated gates cost no matrix product."""
+"""Ladders whose units do not mix: diagonal layers and repeated gates cost no matrix product."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def last_states(polynomial: LadderPolynomial, x: Tensor) -> Tensor:
     """h^L at rows x, as `LadderPolynomial.hidden_states` gives it. Shape (*batch_shape, n, k).
 
     A layer with a diagonal W is multiplied element by element, and a gate that an earlier layer has is not computed
-    again: for kernels over directions, this leaves one matrix product of all.
+    again: for kernels over directions, a single matrix product is left.
 
     Args:
         polynomial: any ``batch_shape``, with at least one layer.

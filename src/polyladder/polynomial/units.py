@@ -1,7 +1,7 @@
-"""Sums of polynomials of one direction each: how ladders whose units keep to themselves are evaluated fast.
+"""Sums of polynomials of one direction each: a fast way to evaluate ladders whose units do not mix.
 
-Where every layer after the first is diagonal and all that a unit reads of x is along one direction u, the unit is a
-polynomial of t = u . x alone. Kernels over directions and linear models are such ladders. They cost one matrix product
+If every layer after the first is diagonal and a unit reads x along one direction u only, the unit is a polynomial of t
+= u . x. Kernels over directions and linear models are such ladders. They cost one matrix product
 and a few passes over t, which stays in the processor's cache.
 """
 
@@ -20,7 +20,7 @@ CACHE_NUMBERS = 2**16
 """Numbers of t at a time: half a MiB in float64."""
 
 ROUNDING = 8 * torch.finfo(torch.float64).eps
-"""A weight is a multiple of a direction if it is one up to this, relative to its largest entry."""
+"""Relative error, compared with its largest entry, up to which a weight counts as a multiple of a direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class UnitSum:
     """Outputs ``offset + readout @ p(t)``, where p_i is a polynomial of t_i = x[columns] . directions_i.
 
     Attributes:
-        columns: positions of the inputs that are read, (q,); a slice where they stand side by side.
+        columns: positions of the inputs that are read, (q,); a slice if they are consecutive.
         directions: shape (q, units).
         powers: coefficients of each unit's polynomial, the highest power first. Shape (degree + 1, units).
         readout: shape (units, m).
@@ -46,7 +46,7 @@ class UnitSum:
         read = x[:, self.columns]
         out = x.new_empty(len(x), len(self.offset))
         inputs, units = self.directions.shape
-        # A product begins by copying the directions: with many inputs that pays only for as many rows.
+        # A product starts by copying the directions: with many inputs that pays only for many rows.
         size = max(1, CACHE_NUMBERS // units, inputs)
         for start in range(0, len(x), size):
             rows = slice(start, start + size)

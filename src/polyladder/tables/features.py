@@ -30,7 +30,7 @@ SHAPE_ROWS = 3000
 """Rows that the parameters of a Yeo-Johnson transform are found on, at most: a sample tells them well enough."""
 
 LARGEST = 1e150
-"""Numbers beyond this are refused in training: their squares are no numbers any more."""
+"""Numbers beyond this are refused in training: their squares overflow."""
 
 
 class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]

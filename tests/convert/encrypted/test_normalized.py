@@ -2,12 +2,25 @@ import numpy as np
 import pytest
 import torch
 
-from polyladder.convert.encrypted.normalized import normalized
-from polyladder.convert.encrypted.server import normal_outputs
+from polyladder.convert.encrypted.normalized import NormalModel, normalized
 from polyladder.convert.source.fixed import held
 from polyladder.fitted.model import fitted_model, ladder_model
 from tests.export.estimators import case, error
 from tests.ladders import random_ladder
+
+
+def normal_outputs(model: NormalModel, z: np.ndarray) -> np.ndarray:
+    """What the encrypted computation approximates, in the clear. Shapes (n, d) to (n, m)."""
+    x = z / model.scale
+    total = np.zeros((len(z), len(model.sizes)))
+    for ladder in model.ladders:
+        h = x
+        for inner, gate in ladder.rungs:
+            h = (h @ inner.matrix.T + inner.vector) * (x @ gate.matrix.T + gate.vector)
+        for j, (last, gate) in enumerate(ladder.last):
+            g = x @ gate.matrix.T + gate.vector
+            total[:, j] += g[:, 0] if last is None else ((h @ last.matrix.T + last.vector) * g).sum(1)
+    return total * model.sizes + model.offset
 
 
 @pytest.mark.parametrize("hidden", [(), (3,), (4, 5), (3, 3, 3)])
