@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.units import KNOWN, UnitSum, mean_of, unit_sum
+from polyladder.polynomial.units import UnitSum, mean_of, unit_sum
 from polyladder.polynomial.widen import lengthen
 from polyladder.training.kernels.directions import Directions, kernel_ladder, linear_ladder, power_ladder
 from polyladder.training.solves.alternating import random_start
@@ -86,13 +86,3 @@ def test_the_mean_of_members_takes_the_best_way_for_each() -> None:
     found = mean_of(both)
     assert [type(part) for part in found.parts] == [LadderPolynomial, UnitSum]
     torch.testing.assert_close(found(X), both(X).mean(0))
-    assert mean_of(both) is found
-
-
-def test_parts_are_forgotten_with_their_ladders() -> None:
-    ladder = random_start(5, (3,), 1, [0], 1)
-    before = len(KNOWN)
-    mean_of(ladder)
-    assert len(KNOWN) == before + 1
-    del ladder
-    assert len(KNOWN) == before
