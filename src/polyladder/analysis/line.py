@@ -168,9 +168,9 @@ class LinePolynomial:
         Returns:
             Distinct roots, ascending, padded with NaN at the end to one root for each degree. Shape (..., degree),
             without gradient. Where the polynomial touches ``value`` without crossing it, that is a root if the distance
-            is within rounding of the coefficients. Rounding splits a root of multiplicity k into up to k
-            nearby ones. A polynomial that is constant, even at ``value``, has none. A root too large for the dtype is
-            left out. Where coefficients are infinite or NaN, all entries are NaN.
+            is within rounding of the coefficients. Rounding splits a root of multiplicity k into up to k nearby ones. A
+            polynomial that is constant, even at ``value``, has none. A root too large for the dtype is left out. Where
+            coefficients are infinite or NaN, all entries are NaN.
         """
         level = self.argument("value", value)
         check_finite("value", level)

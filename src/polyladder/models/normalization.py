@@ -102,8 +102,8 @@ class Dropout(nn.Module):
         if not self.training or not self.rate.any():
             return h
         rate = self.rate.reshape(-1, 1, 1)
-        # 16 random bits are enough, and one 64-bit draw gives four such numbers. Whole numbers minus a
-        # whole level, clamped to [0, 1], are the mask: comparisons and booleans cost several times more on a CPU.
+        # 16 random bits are enough, and one 64-bit draw gives four such numbers. Whole numbers minus a whole level,
+        # clamped to [0, 1], are the mask: comparisons and booleans cost several times more on a CPU.
         bits = torch.empty(math.ceil(h.numel() / 4), dtype=torch.int64, device=h.device).random_(-(2**63), None)
         drawn = bits.view(torch.int16)[: h.numel()].view(h.shape).to(h.dtype)
         level = (rate * 2**16).round() - 2**15 - 1

@@ -135,8 +135,8 @@ def ladder_intervals(polynomial: LadderPolynomial, x: Ball) -> list[RungBalls]:
 def matmul(x: Ball, y: Ball) -> Ball:
     """The matrix product of (..., n, k) and (..., k, o).
 
-    The error of a sum of k products, in any order, is at most k roundings of the sum of their sizes. The
-    radius is itself such a sum, of positive numbers, and is enlarged by as much.
+    The error of a sum of k products, in any order, is at most k roundings of the sum of their sizes. The radius is
+    itself such a sum, of positive numbers, and is enlarged by as much.
     """
     k = x.mid.shape[-1]
     unit = (k + 4) * EPSILON

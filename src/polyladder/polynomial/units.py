@@ -1,8 +1,8 @@
 """Sums of polynomials of one direction each: a fast way to evaluate ladders whose units do not mix.
 
 If every layer after the first is diagonal and a unit reads x along one direction u only, the unit is a polynomial of t
-= u . x. Kernels over directions and linear models are such ladders. They cost one matrix product
-and a few passes over t, which stays in the processor's cache.
+= u . x. Kernels over directions and linear models are such ladders. They cost one matrix product and a few passes over
+t, which stays in the processor's cache.
 """
 
 from __future__ import annotations

@@ -34,8 +34,7 @@ class Adam:
         learning_rate: Adam's, at the start of the schedule. One number, or shape batch_shape.
         l2: lambda of the penalty ``lambda * sum(w ** 2)`` that joins the mean loss. It covers the weights, which are
             the parameters with at least two dimensions behind ``batch_shape``, and neither intercepts nor batch norm.
-            It is part of the gradient that is clipped, not a separate decay. One number, or shape
-            batch_shape.
+            It is part of the gradient that is clipped, not a separate decay. One number, or shape batch_shape.
         schedule: ``"constant"``, or ``"cosine"``: from the learning rate to 0 over the steps of all epochs.
         clip: largest norm of a model's gradient, or None. One number, or shape batch_shape.
         patience: a model stops after this many epochs in a row without a new best validation loss; None: never early.

@@ -2,8 +2,7 @@
 
 Given the noise, the distribution of a block follows from its Gram matrix and its right-hand side, and both are sums
 over rows. The driver draws all random numbers but those of the latent values of two classes: each row has its own place
-in a
-chain's random stream, so that a part can draw them again in every pass without storing them.
+in a chain's random stream, so that a part can draw them again in every pass without storing them.
 """
 
 from __future__ import annotations
