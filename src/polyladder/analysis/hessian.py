@@ -9,6 +9,7 @@ from torch import Tensor
 
 from polyladder.analysis.jacobian import times
 from polyladder.polynomial.ladder import LadderPolynomial, affine
+from polyladder.polynomial.rungs import diagonal_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +87,6 @@ def rungs_at(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> list[Ru
         if place:
             upper = rung.backward(upper * gate.unsqueeze(-2))
     return found
-
-
-def diagonal_of(W: Tensor) -> Tensor | None:
-    """The diagonal of a square matrix (*batch_shape, k, k) if all else is zero. Shape (*batch_shape, 1, k)."""
-    diagonal = W.diagonal(dim1=-2, dim2=-1)
-    if W.shape[-1] != W.shape[-2] or not torch.equal(torch.diag_embed(diagonal), W):
-        return None
-    return diagonal.unsqueeze(-2)
 
 
 def along(rungs: list[RungAt], i: int) -> Tensor:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber
 from polyladder.files.kinds import TABLE
 from polyladder.files.outputs import Output, check_outputs
 
 
 def attack(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet with the target; - for standard input.")],
     radius: Annotated[
         list[str] | None,
@@ -31,9 +30,7 @@ def attack(
     goal: Annotated[
         str | None, typer.Option(help="For numbers: up, down or away from the target, which is the default.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
-    ] = None,
+    output: CsvPath = None,
     force: Force = False,
     no_clobber: NoClobber = False,
 ) -> None:

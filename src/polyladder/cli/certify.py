@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, old_option, place_words
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, old_option, place_words
 from polyladder.files.kinds import PICTURE, TABLE
 from polyladder.files.outputs import Output, check_outputs
 
 
 def certify(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
     radius: Annotated[
         list[str] | None,
@@ -27,9 +27,7 @@ def certify(
         float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tighter.")
     ] = None,
     budget: Annotated[float | None, typer.Option(min=0, hidden=True)] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
-    ] = None,
+    output: CsvPath = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="Draw certified and attacked error against the radius; ROWS must have the target."),

@@ -8,16 +8,14 @@ from typing import Annotated
 
 import typer
 
+from polyladder.cli.output import Keep, Sheet
+
 
 def columns(
     data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
     schema: Annotated[Path | None, typer.Option(help="What each column is, as TOML.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-    ] = None,
+    keep: Keep = None,
+    sheet: Sheet = None,
     as_toml: Annotated[bool, typer.Option("--toml", help="Print a schema to edit and pass to fit --schema.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
 from polyladder.files.kinds import ENCRYPTED_ROWS, ENCRYPTED_SCORES, PUBLIC_KEY, SECRET_KEY
 from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
@@ -75,7 +75,7 @@ def encrypt(
 
 @encrypted.command()
 def score(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     public: Annotated[Path, typer.Argument(help="The client's public key.")],
     rows: Annotated[Path, typer.Argument(help="Encrypted rows.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to.")] = Path("scores.encrypted"),

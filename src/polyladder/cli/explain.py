@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from polyladder.cli.output import ModelPath
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +26,7 @@ BAR = 24
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     data: Annotated[
         str | None,
         typer.Argument(help="Rows to average over; by default what is stored about the training rows."),

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
 from polyladder.export.source import LANGUAGES, to_source
 from polyladder.files import kinds
 from polyladder.files.outputs import Output, check_outputs
@@ -32,7 +32,7 @@ class Numbers(StrEnum):
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     to: Annotated[Target, typer.Option("--to", help="The language; recipe is for clients of encrypted rows.")],
     output: Annotated[
         Path | None,

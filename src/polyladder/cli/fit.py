@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, Keep, NoClobber, Sheet, place_words
 from polyladder.cli.progress import progress
 from polyladder.files.kinds import METRICS, MODEL, PAGE
 from polyladder.files.outputs import Output, check_outputs
@@ -49,12 +49,8 @@ def fit(
     task: Annotated[TaskName | None, typer.Option(help="By default guessed from the target.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be repeated.")] = None,
     category: Annotated[list[str] | None, typer.Option(help="Take this column as categories; may be repeated.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-    ] = None,
+    keep: Keep = None,
+    sheet: Sheet = None,
     schema: Annotated[
         Path | None, typer.Option(help="What each column is, as TOML; `polyladder columns --toml` writes a draft.")
     ] = None,

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import old_option
+from polyladder.cli.output import ModelPath, old_option
 
 
 def optimize(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     maximize: Annotated[
         bool, typer.Option("--maximize/--minimize", help="Look for the highest or for the lowest prediction.")
     ] = False,

@@ -1,4 +1,4 @@
-"""Where results go: the options for replacing files, and the sentence about a written file."""
+"""Options that commands share, and where results go: what may be replaced, and the sentence about a written file."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from typing import Annotated
 
 import typer
 
+ModelPath = Annotated[Path, typer.Argument(help="A file that fit or save wrote.")]
+Sheet = Annotated[
+    str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
+]
+Keep = Annotated[list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")]
+CsvPath = Annotated[Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file even if polyladder did not write it.")]
 NoClobber = Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace any existing file.")]
 

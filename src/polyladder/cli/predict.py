@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, Sheet
 from polyladder.files.kinds import TABLE
 from polyladder.files.outputs import Output, check_outputs
 
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     rows: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
-    ] = None,
-    sheet: Annotated[
-        str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-    ] = None,
+    output: CsvPath = None,
+    sheet: Sheet = None,
     interval: Annotated[
         float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold this many percent.")
     ] = None,

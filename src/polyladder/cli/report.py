@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
 from polyladder.files.kinds import PAGE
 from polyladder.files.outputs import Output, check_outputs
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     data: Annotated[
         str | None,
         typer.Argument(help="Rows to show as examples; if they have the target, the model is tested on them."),

@@ -28,13 +28,13 @@ def rounded_up(bound: float, digits: int = 3) -> str:
     return f"{float(kept):.{digits}g}"
 
 
-def rounded_within(value: float, tolerance: float, digits: int = 4) -> float:
-    """A number of as few digits as a tolerance allows, but no fewer than some.
+def rounded_within(value: float, tolerance: float) -> float:
+    """A number of as few digits as a tolerance allows, but of at least four.
 
     >>> rounded_within(1234567.891, 0.001), rounded_within(1234567.891, 1e6), rounded_within(0.1, 0.0)
     (1234567.891, 1235000.0, 0.1)
     """
-    short = (float(f"{value:.{d}g}") for d in range(digits, 18))
+    short = (float(f"{value:.{d}g}") for d in range(4, 18))
     return next(v for v in short if abs(v - value) <= tolerance)
 
 

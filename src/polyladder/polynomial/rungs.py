@@ -24,13 +24,17 @@ def last_states(polynomial: LadderPolynomial, x: Tensor) -> Tensor:
         if gate is None:
             gate = affine(x, V, c)
             known.append((V, c, gate))
-        diagonal = W.diagonal(dim1=-2, dim2=-1)
-        if h is not x and W.shape[-1] == W.shape[-2] and torch.equal(torch.diag_embed(diagonal), W):
-            h = h * diagonal.unsqueeze(-2) + b.unsqueeze(-2)
-        else:
-            h = affine(h, W, b)
-        h = h * gate
+        diagonal = None if h is x else diagonal_of(W)
+        h = gate * (affine(h, W, b) if diagonal is None else h * diagonal + b.unsqueeze(-2))
     return h
+
+
+def diagonal_of(W: Tensor) -> Tensor | None:
+    """The diagonal of a square matrix (*batch_shape, k, k) if all else is zero. Shape (*batch_shape, 1, k)."""
+    diagonal = W.diagonal(dim1=-2, dim2=-1)
+    if W.shape[-1] != W.shape[-2] or not torch.equal(torch.diag_embed(diagonal), W):
+        return None
+    return diagonal.unsqueeze(-2)
 
 
 def same(one: Tensor, other: Tensor) -> bool:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rungs import diagonal_of
 from polyladder.polynomial.trim import trim
 
 CACHE_NUMBERS = 2**16
@@ -70,7 +71,7 @@ def unit_sum(polynomial: LadderPolynomial) -> UnitSum | None:
         polynomial: without a batch, with at least one layer.
     """
     ladder = trim(polynomial)
-    if any(not is_diagonal(W) for W in ladder.W[1:]) or not ladder.W:
+    if any(diagonal_of(W) is None for W in ladder.W[1:]) or not ladder.W:
         return None
     steepest = torch.stack([weight.abs().amax(1) for weight in (*ladder.V, ladder.W[0])])
     which = steepest.argmax(0)
@@ -101,11 +102,6 @@ def unit_sum(polynomial: LadderPolynomial) -> UnitSum | None:
         ladder.readout.mT.contiguous(),
         ladder.offset,
     )
-
-
-def is_diagonal(weight: Tensor) -> bool:
-    """Whether a square weight has zeros everywhere but on its diagonal."""
-    return weight.shape[0] == weight.shape[1] and int(weight.count_nonzero()) == int(weight.diagonal().count_nonzero())
 
 
 def multiples(weight: Tensor, directions: Tensor) -> Tensor | None:
