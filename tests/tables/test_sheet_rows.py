@@ -59,7 +59,7 @@ def test_a_sheet_that_is_not_there(tmp_path: Path) -> None:
         ):
             open_table(path, sheet=sheet)
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"--sheet must be left out for .*t\.csv, which is no workbook; got 'x'\."):
+    with pytest.raises(ValueError, match=r"--sheet must be left out for .*t\.csv, which is not a workbook; got 'x'\."):
         open_table(tmp_path / "t.csv", sheet="x")
     with pytest.raises(ValueError, match=r"must hold a header and rows; its sheet 'Data' is empty\."):
         open_table(by_openpyxl(tmp_path / "e.xlsx", []))

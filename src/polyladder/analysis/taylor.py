@@ -213,7 +213,7 @@ def length(rows: Tensor) -> Tensor:
 
 
 def exact_degree(polynomial: LadderPolynomial, entries: int = ENTRIES) -> int:
-    """The highest degree, at least 1, whose largest unfolding in any layer has at most so many entries."""
+    """The highest degree, at least 1, whose largest unfolding in any layer has at most this many entries."""
     d, widest = polynomial.in_features, max(*polynomial.hidden, polynomial.out_features, 1)
     degree = 1
     while degree < polynomial.order and unfolded_size(d, degree + 1) * widest <= entries:

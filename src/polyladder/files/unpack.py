@@ -61,12 +61,18 @@ def unpacked(stream: IO[bytes], start: bytes, label: str, size: int) -> Iterator
     with stream:
         while block := read_block(plain or stream, size, label, plain is not None):
             total += len(block)
-            if plain is not None and total > max(FREE, RATIO * packed.count):
-                raise ValueError(
-                    f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {packed.count:,} bytes became "
-                    f"{total:,} and there are more. Decompress it yourself if you trust it."
-                )
+            if plain is not None:
+                check_growth(label, packed.count, total, "Decompress it yourself")
             yield block
+
+
+def check_growth(label: str, packed: int, total: int, advice: str) -> None:
+    """Refuse a file whose ``packed`` bytes have grown to far too many."""
+    if total > max(FREE, RATIO * packed):
+        raise ValueError(
+            f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {packed:,} bytes became {total:,} and "
+            f"there are more. {advice} if you trust it."
+        )
 
 
 def read_block(stream: IO[bytes], size: int, label: str, packed: bool) -> bytes:
@@ -123,15 +129,11 @@ def open_file(archive: zipfile.ZipFile, file: zipfile.ZipInfo, label: str) -> IO
 
 def file_blocks(archive: zipfile.ZipFile, name: str, size: int, label: str) -> Iterator[bytes]:
     """The bytes of a file in an archive of ``size`` bytes, a block at a time, with the limits of any packed file."""
-    total, most = 0, max(FREE, RATIO * size)
+    total = 0
     with open_file(archive, archive.getinfo(name), label) as stream:
         while block := read_block(stream, READ, label, True):
             total += len(block)
-            if total > most:
-                raise ValueError(
-                    f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {size:,} bytes became "
-                    f"{total:,} and there are more. Save its sheet as CSV if you trust it."
-                )
+            check_growth(label, size, total, "Save its sheet as CSV")
             yield block
 
 

@@ -165,7 +165,7 @@ def refuse_misread(name: str, present: Any) -> None:
                 f"Write all with a point or all with a comma, {out}."
             )
         raise ValueError(
-            f"Column {name!r} must hold numbers or categories, not both; got {number!r} and {text!r}. Mend it, {out}."
+            f"Column {name!r} must hold numbers or categories, not both; got {number!r} and {text!r}. Fix it, {out}."
         )
 
 

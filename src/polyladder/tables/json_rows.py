@@ -169,7 +169,7 @@ DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, o
 
 
 def cells(found: Any, label: str, where: str) -> Row:
-    """The cells of an object as text, null for what is missing."""
+    """The cells of an object as text, with null for missing ones."""
     if not isinstance(found, dict):
         raise ValueError(f"{label} must hold objects; got {str(found)[:40]!r} in {where}.")
     made: Row = {}

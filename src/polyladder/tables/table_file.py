@@ -114,7 +114,7 @@ def open_stream(
             "Save it as .xlsx without a password."
         )
     if sheet is not None:
-        raise ValueError(f"--sheet must be left out for {label}, which is no workbook; got {sheet!r}.")
+        raise ValueError(f"--sheet must be left out for {label}, which is not a workbook; got {sheet!r}.")
     if not start.startswith(b"PAR1"):
         return open_text(plain, start, label, block)
     with stream:
@@ -164,7 +164,7 @@ def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
         except damage as error:
             raise ValueError(f"{label} cannot be read as Parquet after row {rows}: {reason(error)}.") from error
         if rows != count:
-            raise ValueError(f"{label} must hold the {count:,} rows that its index tells of; got {rows:,}.")
+            raise ValueError(f"{label} must hold the {count:,} rows that its index states; got {rows:,}.")
 
     return TableFile(label, names, chunks(), "thousands", [])
 

@@ -25,7 +25,7 @@ class Packed:
 
     Attributes:
         task: bytes.
-        arrays: what is missing in them; tasks that share an array hold the same object.
+        arrays: that were left out; tasks that share an array hold the same object.
     """
 
     task: bytes

@@ -49,7 +49,7 @@ def read_checkpoint(path: Path, models: ModelBatch, log: TrainingLog) -> int:
     shapes = {name: t.shape for name, t in models.state.items()}
     if {name: t.shape for name, t in held["state"].items()} != shapes:
         raise ValueError(
-            f"{path} must be the checkpoint of networks of this shape; it is not. Remove it to start anew."
+            f"{path} must be the checkpoint of networks of this shape; it is not. Remove it to start again."
         )
     for name, values in held["state"].items():
         models.state[name].copy_(values)

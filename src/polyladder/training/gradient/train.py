@@ -114,7 +114,7 @@ def train(
             there are validation rows. ``"raise"`` passes it on; ``"return"`` returns the history up to there, and
             ``History.interrupted`` says so.
         checkpoint: a file that holds all that the next epoch depends on, written after each epoch; where there is one
-            already, training goes on from it, also with another number of processes. Not with validation rows.
+            already, training continues from it, even with another number of processes. Not with validation rows.
 
     Returns:
         The history; the networks themselves are trained in place.

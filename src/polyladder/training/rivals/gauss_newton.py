@@ -123,7 +123,7 @@ def gauss_newton_step(
 
 
 def joint_equations(structure: Structure, theta: Tensor, f: Tensor, quadratic: Quadratic) -> tuple[Tensor, Tensor]:
-    """Gram matrix of the derivatives, and their products with what is missing. Shapes (B, s, p, p) and (B, s, p)."""
+    """Gram matrix of the derivatives, and their products with the residuals. Shapes (B, s, p, p) and (B, s, p)."""
     B, s, p = theta.shape
     gram, moment = theta.new_zeros(B, s, p, p), theta.new_zeros(B, s, p)
     root = quadratic.weight.sqrt()[:, None, None]

@@ -106,8 +106,8 @@ class Descending(Protocol):
 class DescentOptions:
     """When to stop, and the ridge; `polyladder.fit_alternating` explains them.
 
-    With ``alpha="auto"`` the ridge weights are re-estimated in every ``renewal``-th step. Where an earlier fit has
-    estimated them already they start from ``known``, shape (groups, B), and without the ``warm_up`` of so many steps.
+    With ``alpha="auto"`` the ridge weights are re-estimated in every ``renewal``-th step. If an
+    earlier fit has estimated them already, they start from ``known``, shape (groups, B), without ``warm_up`` steps.
     """
 
     alpha: Alpha
