@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from polyladder.files.xml_parts import LONGEST, Parts
@@ -187,29 +187,21 @@ def filled(row: Row) -> int:
 
 def frames(rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, notes: list[str]) -> Iterator[Any]:
     """Frames of text cells, whose columns have no names yet."""
-    size = max(1, most_cells // width)
-    waiting: list[Row] = []
-    for count, row in enumerate(rows, 1):
-        if len(row) > width:
-            raise ValueError(
-                f"Row {count} of {parts.book.label} must have {width} cells as its header has; got {len(row)}."
-            )
-        waiting.append([*row, *[None] * (width - len(row))])
-        if len(waiting) == size:
-            yield frame(waiting, width)
-            waiting = []
-    if waiting:
-        yield frame(waiting, width)
+    import polars as pl
+
+    count = 0
+    while chunk := list(islice(rows, max(1, most_cells // width))):
+        for i, row in enumerate(chunk, count + 1):
+            if len(row) > width:
+                raise ValueError(
+                    f"Row {i} of {parts.book.label} must have {width} cells as its header has; got {len(row)}."
+                )
+        count += len(chunk)
+        filled_up = [[*row, *[None] * (width - len(row))] for row in chunk]
+        yield pl.DataFrame(filled_up, schema={str(i): pl.String for i in range(width)}, orient="row")
     if parts.without_result:
         count = parts.without_result
         notes.append(
             f"{count:,} {'cell holds a formula' if count == 1 else 'cells hold formulas'} without a result: read as "
             "missing. Open the file in a spreadsheet program and save it."
         )
-
-
-def frame(rows: Sequence[Row], width: int) -> Any:
-    """Rows as a frame."""
-    import polars as pl
-
-    return pl.DataFrame(rows, schema={str(i): pl.String for i in range(width)}, orient="row")
