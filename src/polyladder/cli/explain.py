@@ -28,8 +28,7 @@ BAR = 24
 def explain(
     model: ModelPath,
     data: Annotated[
-        str | None,
-        typer.Argument(help="Rows to average over; by default what is stored about the training rows."),
+        str | None, typer.Argument(help="Rows to average over; by default what is stored about the training rows.")
     ] = None,
     feature: Annotated[
         str | None, typer.Option("--feature", "-f", help="The feature whose curve is drawn; by default the strongest.")
@@ -42,9 +41,7 @@ def explain(
         int | None, typer.Option(min=1, help="With --row: start from this row instead of the training mean.")
     ] = None,
     terms: Annotated[int, typer.Option(min=1, help="How many terms of the formula to show.")] = 8,
-    formula: Annotated[
-        bool, typer.Option("--formula", help="Print only a formula, shortened with a proven error.")
-    ] = False,
+    formula: Annotated[bool, typer.Option("--formula", help="Print only a short formula with a proven error.")] = False,
     tolerance: Annotated[
         str, typer.Option(help="For --formula: the largest error, as a share of the target's range or a probability.")
     ] = "1%",

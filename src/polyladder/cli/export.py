@@ -36,9 +36,7 @@ def export(
     to: Annotated[Target, typer.Option("--to", help="The language; recipe is for clients of encrypted rows.")],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", help="Where to write it; by default in the current folder, under the model's name."
-        ),
+        typer.Option("--output", "-o", help="Where to; by default in the current folder, under the model's name."),
     ] = None,
     numbers: Annotated[Numbers, typer.Option(help="For c and onnx; fixed is c with integers only.")] = Numbers.FLOAT64,
     name: Annotated[

@@ -44,7 +44,7 @@ def fit(
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the model; by default DATA.ladder in the current folder."),
+        typer.Option("--output", "-o", help="The model's file; by default DATA.ladder in the current folder."),
     ] = None,
     task: Annotated[TaskName | None, typer.Option(help="By default guessed from the target.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be repeated.")] = None,
@@ -59,18 +59,13 @@ def fit(
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(
-            help="Hold out whole groups of rows with equal values in this column; it is not used as a feature."
-        ),
+        typer.Option(help="Hold out whole groups, rows with one value in this column; it is not a feature."),
     ] = None,
     time: Annotated[
-        str | None,
-        typer.Option(help="Hold out the latest rows by this column; it is not used as a feature unless kept."),
+        str | None, typer.Option(help="Hold out the latest rows by this column; it is not a feature unless kept.")
     ] = None,
     bayesian: Annotated[bool, typer.Option("--bayesian", help="Draw from the posterior, by Gibbs sampling.")] = False,
-    balance: Annotated[
-        bool, typer.Option("--balance", help="Give all classes the same total weight, however rare they are.")
-    ] = False,
+    balance: Annotated[bool, typer.Option("--balance", help="Give all classes the same total weight.")] = False,
     no_compare: Annotated[bool, typer.Option("--no-compare", help="Do not fit other models for comparison.")] = False,
     solver: Annotated[Solver, typer.Option(help="Exact block solves, or gradient steps.")] = Solver.auto,
     loss: Annotated[
@@ -100,9 +95,7 @@ def fit(
     sweeps: Annotated[int, typer.Option(min=1, help="Over all rows of a table that is read in parts.")] = 2,
     epochs: Annotated[int, typer.Option(min=1, help="Gradient steps under torchrun, with --solver adam.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the split, the folds and the starts.")] = 0,
-    report: Annotated[
-        bool, typer.Option("--report", help="Also write a report on the model, as an HTML page next to it.")
-    ] = False,
+    report: Annotated[bool, typer.Option("--report", help="Also write an HTML report next to the model.")] = False,
     metrics: Annotated[
         Path | None, typer.Option(help="Write the scores of all models, and for classes the confusion table, as JSON.")
     ] = None,

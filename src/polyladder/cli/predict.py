@@ -33,7 +33,7 @@ def predict(
         typer.Option(
             min=0,
             max=1,
-            help="For two classes: predict the second if its probability is at least this, instead of 0.5.",
+            help="Predict the second of two classes from this probability on, not 0.5.",
         ),
     ] = None,
     id_: Annotated[

@@ -15,8 +15,7 @@ from polyladder.files.outputs import Output, check_outputs
 def report(
     model: ModelPath,
     data: Annotated[
-        str | None,
-        typer.Argument(help="Rows to show as examples; if they have the target, the model is tested on them."),
+        str | None, typer.Argument(help="Rows to show as examples and, if they have the target, to test the model on.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
     force: Force = False,

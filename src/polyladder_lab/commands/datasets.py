@@ -12,12 +12,8 @@ if TYPE_CHECKING:
 
 
 def datasets(
-    name: Annotated[
-        str | None, typer.Argument(help="A data set to show in detail. Without a name, all are listed.")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare the files that are present with the published checksums.")
-    ] = False,
+    name: Annotated[str | None, typer.Argument(help="Show this data set in detail; without a name, list all.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Compare the present files with their checksums.")] = False,
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="Folder of data sets, instead of that in POLYLADDER_DATA.")
     ] = None,

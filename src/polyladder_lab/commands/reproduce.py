@@ -32,9 +32,7 @@ def reproduce(
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option(
-            "--quick", help="A small representative subset that takes minutes; its results are stored separately."
-        ),
+        typer.Option("--quick", help="A small subset that takes minutes, stored separately."),
     ] = False,
     only: Annotated[str, typer.Option("--only", help="DATA/MODEL; either may be left out.")] = "",
     show: Annotated[bool, typer.Option("--show", help="Run nothing; print what is stored.")] = False,
@@ -46,9 +44,7 @@ def reproduce(
     threads: Annotated[int, typer.Option("--threads", help="Threads of each group.")] = 1,
     engine: Annotated[
         EngineName | None,
-        typer.Option(
-            "--engine", help="Run groups on loky, dask or ray, with --jobs workers unless --scheduler is given."
-        ),
+        typer.Option("--engine", help="Run groups on --jobs workers of loky, dask or ray."),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option("--scheduler", help="Address of a running dask scheduler or ray cluster.")
