@@ -17,12 +17,12 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class StrangeTable:
-    """Rows to fit and rows to judge by.
+    """Rows to fit and rows to test on.
 
     Attributes:
         name: what is strange about it.
         X, y: rows to fit.
-        fresh, truth: rows to judge by, drawn in the same way.
+        fresh, truth: rows to test on, drawn in the same way.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The laboratory beside polyladder: named data sets, and the paper's tables and figures measured anew.
+"""The laboratory of polyladder: named data sets, and the paper's tables and figures, measured again.
 
 It uses public names of polyladder only, as any program of a user does.
 """

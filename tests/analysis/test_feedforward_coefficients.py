@@ -48,5 +48,5 @@ def test_the_blow_up_is_stated():
     net = Feedforward(54, (2, 2, 2), 1, activation="quadratic")
     with pytest.raises(ValueError, match=r"at least 3,381,098,545, the number of monomials of order 8 in 54 inputs"):
         feedforward_coefficients(net)
-    with pytest.raises(ValueError, match="activation 'quadratic'; got 'relu', which is no polynomial"):
+    with pytest.raises(ValueError, match="activation 'quadratic'; got 'relu', which is not a polynomial"):
         feedforward_coefficients(Feedforward(2, (2,), 1))

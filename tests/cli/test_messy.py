@@ -244,8 +244,8 @@ def test_blank_lines_and_short_rows_are_told(tmp_path: Path) -> None:
     found = [float(each) for each in result.stdout.splitlines()[1:]]
     assert found == pytest.approx([float(each) for each in (*expected, expected[0])], rel=1e-12)
     said = [
-        "1 row has fewer cells than the header: filled up as missing.",
-        "2 blank lines are no rows: left out.",
+        "1 row has fewer cells than the header: the rest is read as missing.",
+        "2 blank lines are left out.",
     ]
     assert result.stderr == "".join(f"polyladder: note: {sentence}\n" for sentence in said)
     assert run("predict", tmp_path / "m.ladder", path, "--quiet").stderr == ""

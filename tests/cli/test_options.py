@@ -78,11 +78,11 @@ def test_other_rows_to_judge_by(table: Path) -> None:
 def test_groups_and_time(table: Path) -> None:
     model, result = fit(table, "--drop", "kind", "--group", "shop")
     assert "shop" not in model.feature_names_in_
-    assert "Held out are whole groups of shop, which is no feature." in result.stderr
+    assert "Whole groups of shop are held out; shop is not used as a feature." in result.stderr
     assert model.card_["selection"]["held_out"] in (13, 14)
     model, result = fit(table, "--drop", "kind", "--time", "sold")
     assert "sold" not in model.feature_names_in_
-    assert "Held out are the latest" in result.stderr
+    assert "rows by sold are held out; sold is not used as a feature." in result.stderr
     model, _ = fit(table, "--drop", "kind", "--time", "sold", "--keep", "sold")
     assert "sold" in model.feature_names_in_
     assert "must not both be given" in sentence("fit", table, "-t", "y", "--group", "shop", "--time", "sold")

@@ -13,7 +13,7 @@ ROWS = [[f"{i}.5", str(i), "x"] for i in range(8)]
 def test_units_below_names() -> None:
     names, said = second_line(["cement", "water", "kind"], [["kg/m3", "l", "text"], *ROWS]) or ([], "")
     assert names == ["cement", "water", "kind"]
-    assert said == "The second line ('kg/m3', 'l') belongs to the header: no row, and left out."
+    assert said == "The second line ('kg/m3', 'l') belongs to the header: it is left out."
 
 
 def test_names_below_groups() -> None:

@@ -59,7 +59,7 @@ def test_a_sheet_that_is_not_there(tmp_path: Path) -> None:
         ):
             open_table(path, sheet=sheet)
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"--sheet must be left out for .*t\.csv, which is no workbook; got 'x'\."):
+    with pytest.raises(ValueError, match=r"--sheet must be left out for .*t\.csv, which is not a workbook; got 'x'\."):
         open_table(tmp_path / "t.csv", sheet="x")
     with pytest.raises(ValueError, match=r"must hold a header and rows; its sheet 'Data' is empty\."):
         open_table(by_openpyxl(tmp_path / "e.xlsx", []))
@@ -71,8 +71,8 @@ def test_titles_above_and_lines_below_the_header(tmp_path: Path) -> None:
     assert file.names == ("cement", "water")
     assert len(file.whole()) == 9
     assert file.notes == [
-        "The line 'Report 2020' above the table is a title: left out.",
-        "The second line ('kg', 'l') belongs to the header: no row, and left out.",
+        "The line 'Report 2020' above the table is a title and is left out.",
+        "The second line ('kg', 'l') belongs to the header: it is left out.",
     ]
 
 
@@ -86,7 +86,7 @@ def test_formulas_are_their_results(tmp_path: Path) -> None:
     assert file.names == ("a", "big")
     assert file.whole().rows() == [("2", "two"), (None, "#DIV/0!")]
     assert file.notes == [
-        "1 cell holds a formula without a result: taken as missing. Open the file in a spreadsheet program and save it."
+        "1 cell holds a formula without a result: read as missing. Open the file in a spreadsheet program and save it."
     ]
 
 
@@ -106,7 +106,7 @@ def test_xml_as_other_programs_write_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ("<row><c/><c t='s'><v>9</v></c></row>", "it lacks the text '9' of a cell. Save it anew."),
+        ("<row><c/><c t='s'><v>9</v></c></row>", "it lacks the text '9' of a cell. Save it again."),
         ("<row><c r='ZZZZ1'><v>1</v></c></row>", "must have at most 32,768 columns; got a cell at 'ZZZZ1'."),
         ("<row><c r='1'><v>1</v></c></row>", "must have at most 32,768 columns; got a cell at '1'."),
         ("<row>" + "<c/>" * 40_000 + "</row>", "must have at most 32,768 columns; got a cell at 'more'."),

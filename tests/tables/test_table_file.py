@@ -85,15 +85,15 @@ def test_notes_tell_of_short_rows_and_blank_lines_once_they_are_read(tmp_path: P
         file = open_table(tmp_path / "t.csv", block)
         assert len(file.whole()) == 3
         assert file.notes == [
-            "2 rows have fewer cells than the header: filled up as missing.",
-            "3 blank lines are no rows: left out.",
+            "2 rows have fewer cells than the header: the rest is read as missing.",
+            "3 blank lines are left out.",
         ]
     (tmp_path / "t.csv").write_text("a,b\n1\n\n2,x\n\n")
     file = open_table(tmp_path / "t.csv")
     file.whole()
     assert file.notes == [
-        "1 row has fewer cells than the header: filled up as missing.",
-        "1 blank line is no row: left out.",
+        "1 row has fewer cells than the header: the rest is read as missing.",
+        "1 blank line is left out.",
     ]
 
 

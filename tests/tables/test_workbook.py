@@ -116,7 +116,7 @@ def test_other_zips_are_refused_in_a_sentence(names: list[str], said: str, tmp_p
 def test_files_of_old_spreadsheets_are_refused(tmp_path: Path) -> None:
     (tmp_path / "b.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500))
     with pytest.raises(
-        ValueError, match=r"it is an \.xls file of old, or has a password\. Save it as \.xlsx without one\."
+        ValueError, match=r"it is an old \.xls file or has a password\. Save it as \.xlsx without a password\."
     ):
         open_table(tmp_path / "b.xls")
 

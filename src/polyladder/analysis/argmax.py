@@ -82,7 +82,7 @@ TINY, EPSILON = torch.finfo(torch.float64).tiny, torch.finfo(torch.float64).eps
 
 
 def regular(covariance: Tensor) -> Tensor:
-    """Add to the variances what rounding may have taken from them, which the Cholesky factor would not forgive.
+    """Add to the variances what rounding may have taken from them; otherwise the Cholesky factor could fail.
 
     That is a standard deviation of 1e-7 (in float32 2e-3) of the largest one, for m = 10.
     """

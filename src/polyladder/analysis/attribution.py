@@ -1,4 +1,4 @@
-"""Which inputs made an output, and which of them act together."""
+"""How much each input contributes to an output, and which inputs act together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def integrated_gradients(polynomial: LadderPolynomial, x: Tensor, baseline: Tens
     Args:
         polynomial: order p, any ``batch_shape``.
         x: the rows to explain. Shape (n, d) or (*batch_shape, n, d).
-        baseline: x', where they are compared with. Shape (d,) for one point, or as x.
+        baseline: x', what they are compared with. Shape (d,) for one point, or as x.
 
     Returns:
         a. Shape (*batch_shape, n, m, d).
@@ -114,7 +114,7 @@ class Interactions:
 
 
 def interactions(polynomial: LadderPolynomial, data: Tensor, names: Sequence[str] | None = None) -> Interactions:
-    """Rank inputs, and pairs of inputs, by how much the output owes to them over a sample.
+    """Rank inputs, and pairs of inputs, by how much they change the output over a sample.
 
     An input counts by its derivative and a pair by its mixed second derivative, both exact, in steps of one standard
     deviation, as root mean squares over the rows. A pair of strength 0 does not interact: at no row does the slope in

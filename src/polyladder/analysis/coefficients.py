@@ -17,12 +17,12 @@ class Coefficients:
 
     .. math:: f(x) = \sum_t v_t \prod_i x_i^{e_{ti}}
 
-    Every monomial up to degree p has its row, be its coefficient zero or not, in a fixed order: by degree, constant
+    Every monomial up to degree p has its row, even if its coefficient is zero, in a fixed order: by degree, constant
     first, and within a degree by the highest input, then the next (x1 x1, x1 x2, x2 x2, x1 x3, ...). The rows of degree
     at most q are thus the first C(d + q, q), and two ladders of equal inputs and order can be compared row by row.
 
     Args:
-        exponents: one monomial a row. Shape (terms, d), int16.
+        exponents: one monomial per row. Shape (terms, d), int16.
         values: their coefficients. Shape (*batch_shape, terms, m).
     """
 
@@ -72,7 +72,8 @@ def coefficients(polynomial: LadderPolynomial, max_terms: int = 1_000_000) -> Co
     Returns:
         All C(d + p, p) of them, in the dtype of the weights and differentiable in them.
 
-    Cost: O(k (k + d) C(d + L, L)) multiplications for the last rung, the dearest; memory for k C(d + p, p) numbers.
+    Cost: O(k (k + d) C(d + L, L)) multiplications for the last rung, the most expensive; memory for k C(d + p, p)
+    numbers.
 
     Example:
         >>> import torch

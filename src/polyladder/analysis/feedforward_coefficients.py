@@ -34,7 +34,9 @@ def feedforward_coefficients(net: Feedforward, max_terms: int = 1_000_000) -> Co
         tensor([ 7., 12., 18.], dtype=torch.float64)
     """
     if net.activation != "quadratic":
-        raise ValueError(f"net must have the activation 'quadratic'; got {net.activation!r}, which is no polynomial.")
+        raise ValueError(
+            f"net must have the activation 'quadratic'; got {net.activation!r}, which is not a polynomial."
+        )
     d, order = net.in_features, net.order
     check_terms(d, order, max_terms, "a network of fewer layers or inputs")
     identity = torch.eye(d).to(net.readout)
@@ -61,7 +63,7 @@ def squared(parts: list[Tensor], d: int) -> list[Tensor]:
     found = [parts[0].new_zeros(*batch, count(d, degree), k) for degree in range(2 * len(parts) - 1)]
     for i, part in enumerate(parts):
         for j, other in enumerate(parts):
-            # Row by row: all products at once would take as many times the memory.
+            # Row by row: all products at once would take far more memory.
             for row, where in zip(part.unbind(-2), joined(d, i, j).to(part.device), strict=True):
                 found[i + j].index_add_(-2, where, row.unsqueeze(-2) * other)
     return found

@@ -9,15 +9,16 @@ from torch import Tensor
 
 from polyladder.analysis.jacobian import times
 from polyladder.polynomial.ladder import LadderPolynomial, affine
+from polyladder.polynomial.rungs import diagonal_of
 
 
 @dataclass(frozen=True, eq=False)
 class RungAt:
-    """A layer at rows, with what does not depend on a direction.
+    """A layer at rows: all that does not depend on a direction.
 
     Attributes:
         W, V: its weights, V of the chosen inputs alone; of the first layer W too. Shapes (*batch_shape, k, .).
-        diagonal: of W, where there is nothing beside it. Shape (*batch_shape, 1, k).
+        diagonal: of W, if W is diagonal. Shape (*batch_shape, 1, k).
         u, gate: its two factors. Shape (*batch_shape, n, k).
         upper: derivatives of the outputs with respect to its states. Shape (*batch_shape, n or 1, m, k).
         shares: whether the layer below has the same V.
@@ -88,16 +89,8 @@ def rungs_at(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> list[Ru
     return found
 
 
-def diagonal_of(W: Tensor) -> Tensor | None:
-    """The diagonal of a square matrix (*batch_shape, k, k) that has nothing beside it. Shape (*batch_shape, 1, k)."""
-    diagonal = W.diagonal(dim1=-2, dim2=-1)
-    if W.shape[-1] != W.shape[-2] or not torch.equal(torch.diag_embed(diagonal), W):
-        return None
-    return diagonal.unsqueeze(-2)
-
-
 def along(rungs: list[RungAt], i: int) -> Tensor:
-    """Derivative along the i-th chosen input of those with respect to all. Shape (*batch_shape, n, m, c)."""
+    """Second derivatives with respect to the i-th and every chosen input. Shape (*batch_shape, n, m, c)."""
     du = rungs[0].W[..., i].unsqueeze(-2)
     moved, dh = [], du
     for place, rung in enumerate(rungs):
@@ -107,7 +100,7 @@ def along(rungs: list[RungAt], i: int) -> Tensor:
         dh = du * rung.gate + rung.u * dgate
     d_upper = torch.zeros_like(rungs[-1].upper)
     total = d_upper.new_zeros(())
-    # Gates that several layers share are multiplied out once, at the end.
+    # Gates that several layers share are multiplied once, at the end.
     gathered = d_upper.new_zeros(())
     for rung, (du, dgate) in reversed(list(zip(rungs, moved, strict=True))):
         gathered = gathered + d_upper * rung.u.unsqueeze(-2) + rung.upper * du.unsqueeze(-2)

@@ -34,7 +34,7 @@ def jacobian(polynomial: LadderPolynomial, x: Tensor) -> Tensor:
         tensor([[[6.]]])
     """
     x = polynomial.check_rows(x)
-    # At the top the readout, the same for every row.
+    # It starts at the readout, which is the same for every row.
     found = pulled_back(polynomial, x, polynomial.readout.unsqueeze(-3))
     return found.expand(*polynomial.batch_shape, x.shape[-2], polynomial.out_features, polynomial.in_features)
 
@@ -75,7 +75,7 @@ def hessian_vector_product(polynomial: LadderPolynomial, x: Tensor, vector: Tens
 
     .. math:: H_i v = \frac{d}{dt} \nabla f_i(x + t v) \Big|_{t=0}, \quad i = 1, \ldots, m
 
-    Each quantity of `jacobian`'s recursion travels with its own derivative along the vector, by the product rule.
+    Each quantity of `jacobian`'s recursion is computed together with its derivative along the vector.
 
     Args:
         polynomial: any ``batch_shape``.
@@ -119,7 +119,7 @@ def times(a: Tensor, weight: Tensor) -> Tensor:
 
 
 def check_vector(p: LadderPolynomial, x: Tensor, vector: Tensor) -> Tensor:
-    """Refuse vectors that fit neither all rows nor each of them; return them in the ladder's dtype."""
+    """Refuse vectors that are neither one for all rows nor one per row; return them in the ladder's dtype."""
     if not isinstance(vector, Tensor):
         raise TypeError(f"vector must be a torch.Tensor; got {type(vector).__name__}. Wrap it in torch.as_tensor.")
     n, d, batch = x.shape[-2], p.in_features, tuple(p.batch_shape)

@@ -64,7 +64,7 @@ def line_polynomial(
             torch.addcmul(u[..., 1:, :, :] * constant, u[..., :-1, :, :], slope),
             u[..., -1:, :, :] * slope,
         ]
-        # The highest power is the last part: leaving it out is all that truncation takes.
+        # The highest power is the last part: truncation just leaves it out.
         h = torch.cat(parts if h.shape[-3] < columns else parts[:2], -3)
     a = product(h, polynomial.readout)
     a[..., 0, :, :] += polynomial.offset.unsqueeze(-2)
@@ -132,8 +132,8 @@ class LinePolynomial:
             The value is differentiable with respect to the coefficients, since at the minimum a shift of t changes
             nothing in first order; t carries no gradient. Where coefficients are infinite or NaN, both are NaN.
 
-        All candidates are found and compared in float64. Values may overflow where they are not the lowest. Where the
-        lowest one does, or rounding of numbers that overflow hides which it is, the answer is a ValueError.
+        All candidates are found and compared in float64. Values that are not the lowest may overflow. If the lowest one
+        overflows, or cannot be determined because others do, a ValueError is raised.
         """
         return self.extremum(lo, hi, sign=1)
 
@@ -153,7 +153,7 @@ class LinePolynomial:
             found = lowest_within(sign * self.columns(shape), lo.expand(shape).flatten(), hi.expand(shape).flatten())
             t, lowest = found[0].reshape(shape), sign * found[1].reshape(shape)
         value = horner(self.coefficients.double().unbind(-1), t.double())
-        # No change but for subnormal coefficients, at which Horner's scheme loses digits.
+        # This only matters for subnormal coefficients, for which Horner's scheme loses digits.
         value = (value + (lowest - value).detach()).to(self.coefficients.dtype)
         check_certain(value, lowest, self.coefficients)
         return t, value
@@ -167,10 +167,10 @@ class LinePolynomial:
 
         Returns:
             Distinct roots, ascending, padded with NaN at the end to one root for each degree. Shape (..., degree),
-            without gradient. Where the polynomial comes to ``value`` without crossing it, that is a root if the
-            distance is within rounding of the coefficients. Rounding splits a root of multiplicity k into up to k
-            nearby ones. A polynomial that is constant, even at ``value``, has none. A root too large for the dtype is
-            left out. Where coefficients are infinite or NaN, all entries are NaN.
+            without gradient. Where the polynomial touches ``value`` without crossing it, that is a root if the distance
+            is within rounding of the coefficients. Rounding splits a root of multiplicity k into up to k nearby ones. A
+            polynomial that is constant, even at ``value``, has none. A root too large for the dtype is left out. Where
+            coefficients are infinite or NaN, all entries are NaN.
         """
         level = self.argument("value", value)
         check_finite("value", level)
@@ -202,7 +202,7 @@ def check_finite(name: str, t: Tensor) -> None:
 
 
 def check_certain(value: Tensor, lowest: Tensor, coefficients: Tensor) -> None:
-    """Refuse extrema that overflow, and those that could not be told apart from others because values overflow."""
+    """Refuse extrema that overflow, and those that cannot be determined because other values overflow."""
     unknown = ~(value.isfinite() & lowest.isfinite()) & coefficients.isfinite().all(-1)
     if bool(unknown.any()):
         largest = torch.finfo(value.dtype).max

@@ -27,8 +27,8 @@ from polyladder.polynomial.substitute import recenter
 EPSILON = torch.finfo(torch.float64).eps
 
 ORDINARY = 300.0
-"""Units of sizes from 2**-300 to 2**300 are taken as they are. Others are rescaled: products of theirs may be beyond
-all numbers, though the function is not."""
+"""Units of sizes from 2**-300 to 2**300 are kept. Others are rescaled, because products of them may overflow or
+underflow although the function does not."""
 
 
 class Bounds(NamedTuple):
@@ -110,7 +110,7 @@ def bounds(polynomial: LadderPolynomial, radius: float, center: Tensor | None, m
         raise ValueError("polynomial must have finite weights; got some that are infinite or NaN.")
     centers = check_center(p, center)
     found = METHODS[method](p, r, centers)
-    # 0 * inf after an overflow: infinity is the bound that is left.
+    # 0 * inf after an overflow: only infinity is still a bound.
     found = Bounds(*(b.masked_fill(b.isnan(), math.inf) for b in found))
     found = without_underflow(found, p)
     return found if center is not None and center.dim() > 1 else Bounds(*(b.squeeze(-1) for b in found))
@@ -149,7 +149,7 @@ def products(polynomial: LadderPolynomial, reach: Tensor) -> Bounds:
 
 
 def norm_product(weights: Sequence[Tensor], reach: Tensor, degree: int) -> Tensor:
-    """The product of all spectral norms and of reach**degree, of which no part underflows or overflows by itself."""
+    """The product of all spectral norms and of reach**degree, computed so that no factor underflows or overflows."""
     power = torch.frexp(reach.detach())[1].to(reach.dtype)
     product, exponent = shifted(reach, -power) ** degree, degree * power
     for weight in weights:
@@ -174,12 +174,12 @@ def recursive(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> B
     if not reach.numel():
         return outer
     found = enlarged(recursion(evened(polynomial, reach.amax(-1)), reach), norm_rounding(polynomial))
-    # The recursion never exceeds the product, so this only keeps rounding from reversing them where they are equal.
+    # The recursion never exceeds the product; this only matters where they are equal up to rounding.
     return least(found, outer)
 
 
 def evened(polynomial: LadderPolynomial, reach: Tensor) -> LadderPolynomial:
-    """The same function, its extraordinary units rescaled, for inputs up to a reach of shape batch_shape."""
+    """The same function with extremely large or small units rescaled, for inputs up to a reach of shape batch_shape."""
     reach = torch.where(reach > 0, reach, 1.0)
     return rescaled(polynomial, reach.unsqueeze(-1).expand(*reach.shape, polynomial.in_features), ORDINARY)
 
@@ -211,7 +211,7 @@ def local(polynomial: LadderPolynomial, radius: float, centers: Tensor) -> Bound
 
 
 def around(polynomial: LadderPolynomial, radius: float, center: Tensor, degree: int) -> Bounds:
-    """The Taylor bounds, or the recursion, around one center a model: the better of the two.
+    """The better of the Taylor bounds and the recursion, around one center per model.
 
     Args:
         polynomial: ``batch_shape`` (c,).
@@ -227,8 +227,9 @@ def around(polynomial: LadderPolynomial, radius: float, center: Tensor, degree: 
     moved = recenter(polynomial, center)
     layers = Bounds(*(b.squeeze(-1) for b in recursion(moved, reach)))
     best = least(Bounds(*taylor_bounds(moved, radius, degree)), layers)
-    # Intercepts and coefficients may cancel, so their rounding errors are measured by the ladder in which nothing can.
-    # Its unfoldings may exceed its forms by sqrt(d), and a layer by 2: there two units may be the largest in turn.
+    # Intercepts and coefficients may cancel, so their rounding errors are measured by a ladder in which nothing
+    # cancels. Its unfoldings may exceed its forms by sqrt(d), and a layer by 2, since two different units may be the
+    # largest.
     uncanceled = recursion(recenter(polynomial.map(torch.abs), center.abs()), reach)
     d = polynomial.in_features
     growth = sum_rounding(polynomial) * 2 ** len(polynomial.W) * math.sqrt(d)
@@ -287,7 +288,7 @@ def norm_rounding(polynomial: LadderPolynomial, monomials: int = 1) -> float:
     """A bound on the relative rounding error of spectral norms, and of their products over the layers.
 
     The norm of a matrix with n rows or columns, taken from its Gram matrix, is off by a small multiple of n^2 roundings
-    of itself. An unfolding has one row for each unit and each of so many ``monomials``.
+    of itself. An unfolding has one row for each unit and each of ``monomials``.
     """
     return 4.0 * EPSILON * polynomial.order * (largest_size(polynomial) * monomials) ** 2
 
@@ -303,12 +304,12 @@ def enlarged(found: Bounds, unit: float) -> Bounds:
 
 
 def least(first: Bounds, second: Bounds) -> Bounds:
-    """The smaller of two bounds, each proven, or the one that is not NaN: 0 * inf after an overflow proves nothing."""
+    """The smaller of two proven bounds, or the one that is not NaN: NaN comes from 0 * inf after an overflow."""
     return Bounds(*map(torch.fmin, first, second))
 
 
 def without_underflow(found: Bounds, polynomial: LadderPolynomial) -> Bounds:
-    """Bounds of at least TINY, below which norms are not reliable; zero stays where the readout is zero."""
+    """Bounds raised to at least TINY, below which norms are not reliable; a bound stays zero if the readout is zero."""
     slopes = polynomial.readout.detach().abs().amax((-1, -2))
     values = torch.maximum(slopes, polynomial.offset.detach().abs().amax(-1))
     zero = Bounds(values.unsqueeze(-1) == 0, slopes.unsqueeze(-1) == 0)

@@ -150,7 +150,7 @@ class GaussianWeights:
         moments = output_moments(self, x)
         noise = noise_like(moments.mean, noise_variance)
         if self.mean.out_features == 1:
-            # The smallest positive number keeps 0 / 0 at Phi(0) and sends everything else to a probability of 0 or 1.
+            # With the smallest positive number 0 / 0 becomes Phi(0), and everything else a probability of 0 or 1.
             floor = torch.finfo(self.mean.dtype).tiny
             positive: Tensor = torch.special.ndtr(moments.mean / (moments.variance + noise).clamp(min=floor).sqrt())
             return positive
@@ -211,8 +211,8 @@ def output_moments(weights: GaussianWeights, x: Tensor) -> Moments:
     Implements: eq. (14), eq. (15).
 
     The ladder is multilinear in its weights, so the mean output is the output at the mean weights, and second moments
-    pass from layer to layer. It is the covariance C of h that is passed on, not the raw second moment: a difference of
-    two raw moments would lose the variance to rounding when it is small beside the squared mean. With
+    pass from layer to layer. The covariance C of h is passed on, not the raw second moment: a difference of raw moments
+    would lose a variance that is small compared with the squared mean to rounding. With
     :math:`u = W h + b` and the gate :math:`g = V x + c`, bars for means and all weights independent,
 
     .. math::
@@ -250,12 +250,12 @@ def rows_per_chunk(polynomial: LadderPolynomial) -> int:
 def propagate(weights: GaussianWeights, x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean (*batch_shape, n, m) and covariance (*batch_shape, n, m, m) of the outputs for one chunk of rows.
 
-    A covariance over units lies as (*batch_shape, k, n, k), rows in the middle: both of its products with W are then
-    one large matrix product over all rows, without a transposition between them.
+    A covariance over units is stored as (*batch_shape, k, n, k), rows in the middle: both of its products with W are
+    then one large matrix product over all rows, without a transposition between them.
     """
     readout, last = weights.mean.readout, len(weights.mean.W) - 1
     h, covariance, half = x, None, None
-    # Of the variance of h, `own` is what each unit has to itself, `variance` the whole.
+    # `variance` is the variance of h, and `own` the part of it that is independent from unit to unit.
     own = variance = torch.zeros_like(x)
     g = torch.ones_like(x)
     for l, ((W, b, V, c), (var_W, var_b, var_V, var_c)) in enumerate(layer_pairs(weights)):

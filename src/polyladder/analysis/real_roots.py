@@ -2,8 +2,8 @@
 
 Between two neighboring stationary points a polynomial is monotone and has at most one root, which a bracketed Newton
 iteration finds. The stationary points are the roots of the derivative, found the same way, down to a straight line. A
-leading coefficient that is tiny or zero is nothing special here, whereas a companion matrix divides by it. Where terms
-underflow or overflow, each value is computed in a unit of its own (`unit`), so that its sign is right.
+tiny or zero leading coefficient is not a problem here, whereas a companion matrix divides by it. Where terms underflow
+or overflow, each value is computed in a unit of its own (`unit`), so that its sign is right.
 
 Coefficients stand degree first, (degree + 1, N), so that each power is one contiguous row.
 """
@@ -23,7 +23,7 @@ Evaluate = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 
 NEWTON, MAX_STEPS = 10, 140
 """First steps, which are Newton's wherever possible, and all steps. After the first ones every other step halves the
-set of numbers in the bracket, and 64 such halvings arrive at any root. Six to nine steps are typical."""
+set of numbers in the bracket, and 64 halvings reach any root. Six to nine steps are typical."""
 
 SAFE = 450.0
 """Terms between 2**-SAFE and 2**SAFE, and any quotient of two of them, are ordinary numbers of float64."""
@@ -52,8 +52,8 @@ def lowest_within(coefficients: Tensor, lo: Tensor, hi: Tensor) -> tuple[Tensor,
         at = part.nonzero().squeeze(-1)
         if len(at):
             a, low, high = c[:, at], lo[at], hi[at]
-            # The factor keeps the slope from overflowing. What it takes from subnormal coefficients beside such large
-            # ones counts only where values overflow or underflow.
+            # The factor keeps the slope from overflowing. The digits that subnormal coefficients lose matter only where
+            # values overflow or underflow.
             slope = derivative(a * torch.where(a.abs().amax(0) > 1e300, 2.0**-20, 1.0))
             # Zero is a stationary point that iterations only approach where the slope has a repeated root there.
             ends = torch.stack([low, torch.zeros_like(low).clamp(low, high), high])
@@ -152,8 +152,8 @@ def roots_between(coefficients: Tensor, nodes: Tensor, evaluate: Evaluate) -> tu
     """Roots of N polynomials of degree n that are monotone between neighboring nodes.
 
     Newton's method inside a shrinking bracket. A step that leaves the bracket or does not halve the step before it is
-    replaced by a bisection, which bounds the number of steps even at repeated roots. An interval without a change of
-    sign answers with the end where the polynomial is closer to zero: should rounding have hidden a pair of roots of a
+    replaced by a bisection, which bounds the number of steps even at repeated roots. For an interval without a change
+    of sign, the end where the polynomial is closer to zero is returned: if rounding has hidden a pair of roots of a
     derivative, they are there.
 
     Args:
@@ -174,7 +174,7 @@ def roots_between(coefficients: Tensor, nodes: Tensor, evaluate: Evaluate) -> tu
     c = coefficients[:, todo % nodes.shape[1]]
     # The cubic through both ends with slope zero there, as at stationary points, crosses zero here.
     t = a + (b - a) * (0.5 - torch.sin(torch.asin((1 + 2 * fa / (fb - fa)).clamp(-1, 1)) / 3))
-    # Rounding may have led past an end, and a bracket of nearly all numbers overflows.
+    # Rounding may have led past an end, and the width of a bracket of nearly all numbers overflows.
     t = torch.where(t.isfinite(), t, a / 2 + b / 2).clamp(a, b)
     rising, last, done = fa < 0, b - a, torch.zeros_like(todo, dtype=torch.bool)
     eps, flat = torch.finfo(c.dtype).eps, result.view(-1)
@@ -185,13 +185,13 @@ def roots_between(coefficients: Tensor, nodes: Tensor, evaluate: Evaluate) -> tu
         newton = t - by
         good = (newton >= a) & (newton <= b) & (2 * by.abs() <= last)
         if step >= NEWTON and step % 2:
-            # Neither Newton nor halving distances arrives at a root of a much smaller scale than its bracket.
+            # Neither Newton's steps nor halving distances reach a root that is much smaller than its bracket.
             good &= by.abs() <= eps**0.5 * t.abs()
         new = torch.where(good, newton, a / 2 + b / 2 if step < NEWTON else float_middle(a, b))
         last = (new - t).abs()
         done |= f == 0
         t = torch.where(done, t, new)
-        # Newton's error is squared from step to step: after one of sqrt(eps), the next would be lost in rounding.
+        # Newton's error is squared in every step: after a step of sqrt(eps), the next one would be below rounding.
         done |= last <= torch.where(good, eps**0.5, 2 * eps) * t.abs()
         if 2 * int(done.sum()) >= len(done):
             flat[todo] = t

@@ -15,10 +15,10 @@ ENTRIES = 2**22
 """Numbers in the largest unfolding that is written out for one ladder and one center (32 MB in float64)."""
 
 TINY = 1e-300
-"""Below every square that matters; keeps square roots, and their derivatives, defined at zero."""
+"""Smaller than every square that matters; keeps square roots and their derivatives defined at zero."""
 
 SMALLEST = 2.0**-1074
-"""The smallest number above zero: what rounding may cost where a product has nearly underflowed."""
+"""The smallest number above zero: the rounding error of a product that nearly underflows."""
 
 
 def taylor_bounds(polynomial: LadderPolynomial, radius: float, exact_degree: int) -> tuple[Tensor, Tensor]:
@@ -52,7 +52,7 @@ def taylor_bounds(polynomial: LadderPolynomial, radius: float, exact_degree: int
     def total(scale: Sequence[float]) -> Tensor:
         separate = sum((s * a for s, a in zip(scale, norms, strict=False)), torch.zeros_like(norms[0]))
         together = chain_norm(rungs[-1], d, scale)
-        # Where a scale overflows and its part vanishes there is a NaN, which proves nothing.
+        # Where a scale overflows and its part is zero there is a NaN, which is not a bound.
         return torch.fmin(separate, together) + sum(
             (scale[j] * a for j, a in above.items()), torch.zeros_like(separate)
         )
@@ -213,7 +213,7 @@ def length(rows: Tensor) -> Tensor:
 
 
 def exact_degree(polynomial: LadderPolynomial, entries: int = ENTRIES) -> int:
-    """The highest degree, at least 1, whose largest unfolding in any layer has at most so many entries."""
+    """The highest degree, at least 1, whose largest unfolding in any layer has at most this many entries."""
     d, widest = polynomial.in_features, max(*polynomial.hidden, polynomial.out_features, 1)
     degree = 1
     while degree < polynomial.order and unfolded_size(d, degree + 1) * widest <= entries:

@@ -1,4 +1,4 @@
-"""One file for a Gaussian posterior: the means and the variances of a ladder's weights, side by side."""
+"""One file for a Gaussian posterior: the means and the variances of a ladder's weights."""
 
 from __future__ import annotations
 

@@ -308,7 +308,7 @@ def found_scaling(rows: RowsToFit, task: str, deadline: Deadline) -> str:
 def held_out_rows(
     table: TrainingTable, options: FitOptions
 ) -> tuple[tuple[tuple[Any, NDArray[Any]], tuple[Any, NDArray[Any]]], list[str]]:
-    """Rows to fit and rows to judge by, each with its targets, and what is to be said of them."""
+    """Rows to fit and held-out rows, each with its targets, and sentences about how they were chosen."""
     X, y, group, time = table.columns, table.target, options.group, options.time
     if options.test is not None:
         rows, target, notes = rows_of_file(table, open_file(options.test))
@@ -316,9 +316,9 @@ def held_out_rows(
     train, kept = split_rows(table, options.seed, group, time)
     notes = []
     if group is not None:
-        notes.append(f"Held out are whole groups of {group}, which is no feature.")
+        notes.append(f"Whole groups of {group} are held out; {group} is not used as a feature.")
     if time is not None:
-        notes.append(f"Held out are the latest {len(kept):,} rows by {time}, which is no feature.")
+        notes.append(f"The latest {len(kept):,} rows by {time} are held out; {time} is not used as a feature.")
     if notes:
         notes.append(
             "Candidates were compared on single rows left out at random: the scores below are the strict ones."

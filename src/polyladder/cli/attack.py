@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from polyladder.cli.certify import Radius, read_radius
-from polyladder.cli.output import Force, NoClobber
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber
 from polyladder.files.kinds import TABLE
 from polyladder.files.outputs import Output, check_outputs
 
 
 def attack(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet with the target; - for standard input.")],
     radius: Radius = None,
     frozen: Annotated[list[str] | None, typer.Option(help="A column that never changes; repeatable.")] = None,
@@ -25,9 +24,7 @@ def attack(
     goal: Annotated[
         str | None, typer.Option(help="For numbers: up, down or away from the target, which is the default.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
-    ] = None,
+    output: CsvPath = None,
     force: Force = False,
     no_clobber: NoClobber = False,
 ) -> None:
@@ -56,7 +53,7 @@ def attack(
     steps = read_radius(radius)
     X, y = judged_rows(estimator, rows)
     if y is None:
-        raise ValueError("ROWS must have the target, which the attack leads away from; it is missing.")
+        raise ValueError("ROWS must have the target, so that the attack can lead away from it; it is missing.")
     found = search(
         estimator,
         X,

@@ -1,4 +1,4 @@
-"""`polyladder certify`: what predictions can become when inputs are off by a little."""
+"""`polyladder certify`: how far predictions can move when inputs are slightly off."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, old_option, place_words
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, old_option, place_words
 from polyladder.files.kinds import PICTURE, TABLE
 from polyladder.files.outputs import Output, check_outputs
 
@@ -19,22 +19,20 @@ Radius = Annotated[
     typer.Option(
         "--radius",
         "-r",
-        help="A part of every column's training range, or column=step in its own unit; repeatable.",
+        help="A share of every column's training range, or column=step in its own unit; repeatable.",
     ),
 ]
 
 
 def certify(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
     radius: Radius = None,
     time_budget: Annotated[
-        float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tight.")
+        float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tighter.")
     ] = None,
     budget: Annotated[float | None, typer.Option(min=0, hidden=True)] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
-    ] = None,
+    output: CsvPath = None,
     plot: Annotated[
         Path | None,
         typer.Option(help="Draw certified and attacked error against the radius; ROWS must have the target."),

@@ -8,23 +8,18 @@ from typing import Annotated
 
 import typer
 
-Keep = Annotated[list[str] | None, typer.Option(help="Use this column even if it looks like an id; may be repeated.")]
-Sheet = Annotated[
-    str | None, typer.Option(help="The sheet of a workbook (.xlsx), by name or number; by default the first.")
-]
+from polyladder.cli.output import Keep, Sheet
 
 
 def columns(
     data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
-    schema: Annotated[Path | None, typer.Option(help="What columns are, as TOML.")] = None,
+    schema: Annotated[Path | None, typer.Option(help="What each column is, as TOML.")] = None,
     keep: Keep = None,
     sheet: Sheet = None,
-    as_toml: Annotated[
-        bool, typer.Option("--toml", help="Print a schema to change by hand and pass to fit --schema.")
-    ] = False,
+    as_toml: Annotated[bool, typer.Option("--toml", help="Print a schema to edit and pass to fit --schema.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
-    """Show what each column of a table is taken for: number, category, boolean, date, or left out and why.
+    """Show how each column of a table is read: as number, category, boolean or date, or why it is left out.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from polyladder.files.replace_file import write_atomically
 
 ROWS = 1000
 SECONDS = 4.0
-"""For choosing order, width and ridge."""
+"""Seconds for choosing order, width and ridge."""
 
 
 def demo(
@@ -39,7 +39,7 @@ def demo(
     table, model, page = (output / f"friedman{end}" for end in (".csv", ".ladder", ".html"))
     outputs = [Output("The model", model, MODEL), Output("The report", page, PAGE)]
     rows = friedman()
-    # A table that an earlier run left is this one to the last digit.
+    # A table from an earlier run is the same to the last digit.
     if no_clobber or not (table.is_file() and table.read_bytes() == rows):
         outputs.append(Output("The table", table, TABLE))
     check_outputs(outputs, force=force, no_clobber=no_clobber)

@@ -1,4 +1,4 @@
-"""`polyladder encrypted`: keys, encrypt, score and decrypt; who holds the secret key never shows it to who scores."""
+"""`polyladder encrypted`: keys, encrypt, score and decrypt; the server that scores never sees the secret key."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
 from polyladder.files.kinds import ENCRYPTED_ROWS, ENCRYPTED_SCORES, PUBLIC_KEY, SECRET_KEY
 from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
@@ -28,9 +28,9 @@ def keys(
     recipe: RecipePath,
     secret: Annotated[Path, typer.Option("--secret", help="Where the secret key goes.")] = Path("secret.key"),
     public: Annotated[Path, typer.Option("--public", help="Where the public key goes.")] = Path("public.key"),
-    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Keys are never replaced, with it or not.")] = False,
+    no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Has no effect: keys are never replaced.")] = False,
 ) -> None:
-    """Make a secret key, which stays, and a public key, which goes to the server; neither replaces a file.
+    """Make a secret key, to be kept, and a public key, to be sent to the server; neither replaces a file.
 
     \b
     Example:
@@ -39,7 +39,7 @@ def keys(
     outputs = [Output("--secret", secret, SECRET_KEY), Output("--public", public, PUBLIC_KEY)]
     check_outputs(outputs, [recipe], no_clobber=no_clobber)
     made = read_recipe(recipe).make_keys()
-    # Only its owner may read a secret, from the moment that the file is there.
+    # Only the owner may read a secret key, from the moment the file exists.
     before = os.umask(0o077)
     try:
         write_atomically(made.secret, secret, new=True)
@@ -75,7 +75,7 @@ def encrypt(
 
 @encrypted.command()
 def score(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     public: Annotated[Path, typer.Argument(help="The client's public key.")],
     rows: Annotated[Path, typer.Argument(help="Encrypted rows.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to.")] = Path("scores.encrypted"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from polyladder.cli.output import ModelPath
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,13 +27,12 @@ BAR = 24
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     data: Annotated[
-        str | None,
-        typer.Argument(help="Rows to average over; without, what is known from the rows that were fitted."),
+        str | None, typer.Argument(help="Rows to average over; by default what is stored about the training rows.")
     ] = None,
     feature: Annotated[
-        str | None, typer.Option("--feature", "-f", help="Whose curve to draw; by default the strongest.")
+        str | None, typer.Option("--feature", "-f", help="The feature whose curve is drawn; by default the strongest.")
     ] = None,
     row: Annotated[
         int | None,
@@ -42,7 +42,7 @@ def explain(
         int | None, typer.Option(min=1, help="With --row: start from this row instead of the training mean.")
     ] = None,
     terms: Annotated[int, typer.Option(min=1, help="How many terms of the formula to show.")] = 8,
-    formula: Annotated[bool, typer.Option("--formula", help="Only a formula, shortened with a proven error.")] = False,
+    formula: Annotated[bool, typer.Option("--formula", help="Print only a short formula with a proven error.")] = False,
     tolerance: Annotated[
         str, typer.Option(help="For --formula: the largest error, as a share of the target's range or a probability.")
     ] = "1%",
@@ -198,7 +198,7 @@ def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> No
             say()
             say(f"{title}: change per standard deviation, over {found.strengths.over}", "bold")
             for name, value in named:
-                # One scale for both, so that an interaction that is next to nothing looks like it.
+                # One scale for both, so that a negligible interaction looks negligible.
                 say(f"  {name:<{width}}  {value:9.4g}  {'█' * round(BAR * value / largest)}")
     if len(features) > 1 and not pairs:
         say()
@@ -258,7 +258,7 @@ def plot(x: Sequence[float], y: Sequence[float], height: int = 10, ends: tuple[s
     before = None
     for i, value in enumerate(y):
         level = round((high - value) / span * (4 * height - 1))
-        # Steep parts are drawn through, so that the curve has no gaps.
+        # Steep parts are filled in, so that the curve has no gaps.
         steps = [level] if before is None or abs(level - before) < 2 else range(*sorted((level, before)))
         for at in (*steps, level):
             dots[at // 4][i // 2] |= ((1, 2, 4, 64), (8, 16, 32, 128))[i % 2][at % 4]

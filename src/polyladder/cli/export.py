@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
 from polyladder.export.source import LANGUAGES, to_source
 from polyladder.files import kinds
 from polyladder.files.outputs import Output, check_outputs
@@ -21,13 +21,13 @@ FORMATS = {
     "onnx": (kinds.ONNX, ".onnx"),
     "recipe": (kinds.RECIPE, ".recipe"),
 }
-"""What a model can become: the kind of file, and how its name ends."""
+"""What a model can be exported to: the kind of file and its ending."""
 
 Target = StrEnum("Target", [(name, name) for name in FORMATS])  # type: ignore[misc]
 
 
 class NumberChoice(StrEnum):
-    """What is computed in."""
+    """The type of numbers to compute with."""
 
     FLOAT64 = "float64"
     FLOAT32 = "float32"
@@ -35,20 +35,21 @@ class NumberChoice(StrEnum):
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     to: Annotated[Target, typer.Option("--to", help="The language; recipe is for clients of encrypted rows.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to; by default beside here, under the model's name.")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to; by default in the current folder, under the model's name."),
     ] = None,
     numbers: Annotated[
-        NumberChoice, typer.Option(help="For c and onnx; fixed is c with integers alone.")
+        NumberChoice, typer.Option(help="For c and onnx; fixed is c with integers only.")
     ] = NumberChoice.FLOAT64,
     name: Annotated[
         str, typer.Option(help="For c and javascript: prefix of functions, name of the object.")
     ] = "ladder",
     table: Annotated[str, typer.Option(help="For sql: the table to read, such as houses or main.houses.")] = "rows",
     key: Annotated[
-        str | None, typer.Option(help="For sql: the column that tells rows apart; else rows are numbered.")
+        str | None, typer.Option(help="For sql: a column that identifies rows; by default rows are numbered.")
     ] = None,
     force: Force = False,
     no_clobber: NoClobber = False,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.columns import Keep, Sheet
 from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, Keep, NoClobber, Sheet, place_words
 from polyladder.cli.progress import progress
 from polyladder.files.kinds import METRICS, MODEL, PAGE
 from polyladder.files.outputs import Output, check_outputs
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
     from polyladder.estimators.table_estimator import TableEstimator
 
 SHOWN_CLASSES = 10
-"""Classes of the table that says which were taken for which."""
+"""Classes shown in the confusion table, at most."""
 
 
 class TaskName(StrEnum):
-    """What a target is for."""
+    """Whether to predict numbers or classes."""
 
     regression = "regression"
     classification = "classification"
@@ -45,7 +44,8 @@ def fit(
     data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write the model; by default DATA.ladder here.")
+        Path | None,
+        typer.Option("--output", "-o", help="The model's file; by default DATA.ladder in the current folder."),
     ] = None,
     task: Annotated[TaskName | None, typer.Option(help="By default guessed from the target.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave this column out; may be repeated.")] = None,
@@ -53,20 +53,21 @@ def fit(
     keep: Keep = None,
     sheet: Sheet = None,
     schema: Annotated[
-        Path | None, typer.Option(help="What columns are, as TOML; `polyladder columns --toml` writes a first one.")
+        Path | None, typer.Option(help="What each column is, as TOML; `polyladder columns --toml` writes a draft.")
     ] = None,
     test: Annotated[
-        str | None, typer.Option(help="A file of rows to judge by, instead of 15 % of DATA; they are not fitted.")
+        str | None, typer.Option(help="A file of test rows, in place of 15 % of DATA; they are not fitted.")
     ] = None,
     group: Annotated[
-        str | None, typer.Option(help="Hold out whole groups: rows that are equal in this column, which is no feature.")
+        str | None,
+        typer.Option(help="Hold out whole groups, rows with one value in this column; it is not a feature."),
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="Hold out the latest rows by this column, which is no feature unless kept.")
+        str | None, typer.Option(help="Hold out the latest rows by this column; it is not a feature unless kept.")
     ] = None,
     bayesian: Annotated[bool, typer.Option("--bayesian", help="Draw from the posterior, by Gibbs sampling.")] = False,
-    balance: Annotated[bool, typer.Option("--balance", help="Count all classes equally, however rare.")] = False,
-    no_compare: Annotated[bool, typer.Option("--no-compare", help="Fit no other models.")] = False,
+    balance: Annotated[bool, typer.Option("--balance", help="Give all classes the same total weight.")] = False,
+    no_compare: Annotated[bool, typer.Option("--no-compare", help="Do not fit other models for comparison.")] = False,
     solver: Annotated[Solver, typer.Option(help="Exact block solves, or gradient steps.")] = Solver.auto,
     loss: Annotated[
         str, typer.Option(help="What a wrong number costs: squared, or huber where the target has gross errors.")
@@ -75,8 +76,8 @@ def fit(
         float | None,
         typer.Option(
             min=0,
-            help="Seconds for the whole run, other models included: fits get more rows, then more effort, while there "
-            "is time. By default all rows are taken with the default effort.",
+            help="Seconds for the whole run, other models included: fits get more rows, then more effort, while time "
+            "is left. By default all rows are used with the default effort.",
             show_default=False,
         ),
     ] = None,
@@ -87,17 +88,17 @@ def fit(
         float | None,
         typer.Option(
             min=0,
-            help="GiB that a fit may take; a table that needs more is read in parts, again and again. "
-            "By default half of this machine's.",
+            help="GiB that a fit may use; a table that needs more is read in parts, several times. "
+            "By default half of this machine's memory.",
             show_default=False,
         ),
     ] = None,
     sweeps: Annotated[int, typer.Option(min=1, help="Over all rows of a table that is read in parts.")] = 2,
-    epochs: Annotated[int, typer.Option(min=1, help="Of gradient steps under torchrun, with --solver adam.")] = 20,
-    seed: Annotated[int, typer.Option(min=0, help="Of the split, the folds and the starts.")] = 0,
-    report: Annotated[bool, typer.Option("--report", help="Write the page of the model beside it, as HTML.")] = False,
+    epochs: Annotated[int, typer.Option(min=1, help="Gradient steps under torchrun, with --solver adam.")] = 20,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the split, the folds and the starts.")] = 0,
+    report: Annotated[bool, typer.Option("--report", help="Also write an HTML report next to the model.")] = False,
     metrics: Annotated[
-        Path | None, typer.Option(help="Write the scores of all models, and of classes the confusion, as JSON.")
+        Path | None, typer.Option(help="Write the scores of all models, and for classes the confusion table, as JSON.")
     ] = None,
     force: Force = False,
     no_clobber: NoClobber = False,
@@ -183,7 +184,7 @@ def finish(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Say what was found, and where it is."""
+    """Print what was found and where it was written."""
     if metrics is not None:
         write_metrics(estimator.card_, metrics)
     if as_json:
@@ -244,7 +245,7 @@ def show_result(estimator: TableEstimator) -> None:
 
 
 def verdict(scores: list[Score]) -> str:
-    """A sentence where a model that anyone would try first was better than the ladder; else empty."""
+    """A sentence if a simple rival was better than the ladder; else empty."""
     first = "rmse" if "rmse" in scores[0] else "error"
     best = min(scores, key=lambda score: score[first])  # type: ignore[literal-required]
     if best["model"] == scores[0]["model"]:
@@ -276,7 +277,7 @@ def score_table(scores: list[Score], rows: int) -> Any:
 
 
 def confusion_table(card: dict[str, Any]) -> Any:
-    """Which classes were taken for which, of the first ten."""
+    """How often each class was predicted as each other, for the first ten."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

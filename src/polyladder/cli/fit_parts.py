@@ -1,4 +1,4 @@
-"""`polyladder fit` where rows do not lie in one memory: read in parts, or shared by processes."""
+"""`polyladder fit` for rows that are not all in one memory: read in parts, or shared by processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fit_in_processes(
     checkpoint: Path,
     quiet: bool,
 ) -> Any | None:
-    """Fit with the processes that torchrun started; the first of them speaks, writes and returns the model."""
+    """Fit with the processes that torchrun started; the first one prints, writes and returns the model."""
     from polyladder.automatic.fit_processes import fit_with_processes, process_group
     from polyladder.automatic.fit_table import read_training_table
     from polyladder.models.processes import process_number
@@ -55,7 +55,7 @@ def fit_parts(
 
 
 def in_parts(data: str, memory: float | None) -> bool:
-    """Whether a fit in memory would need more of it than it may; folders are always read in parts."""
+    """Whether a fit in memory would need too much of it; folders are always read in parts."""
     from polyladder.tables.file_parts import bytes_in_memory
 
     if Path(data).is_dir():

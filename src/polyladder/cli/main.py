@@ -81,7 +81,7 @@ def app() -> None:
     try:
         commands()
     except BrokenPipeError:
-        # Whoever reads has had enough, as in `polyladder predict ... | head`.
+        # The reader has closed the pipe, as in `polyladder predict ... | head`.
         drop_unwritten()
     except MemoryError:
         say_error(OUT_OF_MEMORY)

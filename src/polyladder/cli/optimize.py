@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import old_option
+from polyladder.cli.output import ModelPath, old_option
 
 
 def optimize(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     maximize: Annotated[
-        bool, typer.Option("--maximize/--minimize", help="Whether the highest or the lowest prediction is sought.")
+        bool, typer.Option("--maximize/--minimize", help="Look for the highest or for the lowest prediction.")
     ] = False,
     bounds: Annotated[
         list[str] | None,
         typer.Option("--bounds", "-b", help="column=low:high, repeatable; other columns keep to their training range."),
     ] = None,
-    fix: Annotated[list[str] | None, typer.Option("--fix", help="column=value that stays; repeatable.")] = None,
+    fix: Annotated[list[str] | None, typer.Option("--fix", help="column=value that is fixed; repeatable.")] = None,
     tolerance: Annotated[
-        float, typer.Option(min=0, help="Gap at which the search ends, as a part of the best.")
+        float, typer.Option(min=0, help="Gap at which the search ends, relative to the best value.")
     ] = 0.01,
     time_budget: Annotated[
-        float, typer.Option(min=0, help="Seconds after which it ends, with what is proven by then.")
+        float, typer.Option(min=0, help="Seconds after which the search ends, with what is proven by then.")
     ] = 60.0,
     seconds: Annotated[float | None, typer.Option(min=0, hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,

@@ -1,4 +1,4 @@
-"""`polyladder predict`: one line a row, from files of any size."""
+"""`polyladder predict`: one line per row, from files of any size."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.columns import Sheet
-from polyladder.cli.output import Force, NoClobber
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, Sheet
 from polyladder.files.kinds import TABLE
 from polyladder.files.outputs import Output, check_outputs
 
@@ -23,24 +22,26 @@ if TYPE_CHECKING:
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     rows: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file; by default standard output.")
-    ] = None,
+    output: CsvPath = None,
     sheet: Sheet = None,
     interval: Annotated[
         float | None, typer.Option(min=1, max=99, help="Add the bounds of intervals that hold this many percent.")
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Of two classes, predict the second from this probability on, instead of 0.5."),
+        typer.Option(
+            min=0,
+            max=1,
+            help="Predict the second of two classes from this probability on, not 0.5.",
+        ),
     ] = None,
     id_: Annotated[
-        list[str] | None, typer.Option("--id", help="Carry this column of the file along; may be repeated.")
+        list[str] | None, typer.Option("--id", help="Copy this column of the file to the result; may be repeated.")
     ] = None,
     keep_columns: Annotated[
-        bool, typer.Option("--keep-columns", help="Carry all columns of the file along, as they are.")
+        bool, typer.Option("--keep-columns", help="Copy all columns of the file to the result unchanged.")
     ] = False,
     force: Force = False,
     no_clobber: NoClobber = False,
@@ -89,7 +90,7 @@ class Asked:
     Attributes:
         interval: percentage of intervals, or None.
         threshold: probability from which on the second of two classes is predicted, or None.
-        carried: columns of the file that are carried along.
+        carried: columns of the file that are copied.
     """
 
     interval: float | None = None
@@ -98,7 +99,7 @@ class Asked:
 
 
 def carried_columns(file: TableFile, names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """The columns to carry along; one that is not there is refused."""
+    """The columns to copy; one that is not in the file is refused."""
     for name in names:
         if name not in file.names:
             raise ValueError(f"--id must name a column of {file.label}; got {name!r}.")
@@ -116,7 +117,7 @@ def prediction_lines(
 
     columns = file_columns(file, estimator)
     names = predicted_columns(estimator, asked)
-    # Two columns of one name would be one.
+    # Two columns of the same name would become one.
     given = {name: f"{name} (given)" if name in names else name for name in asked.carried}
     yield pl.DataFrame(schema=[*given.values(), *names]).write_csv().encode(), 0
     said: set[str] = set()
@@ -144,7 +145,7 @@ def prediction_lines(
 
 
 def predicted_columns(estimator: TableEstimator, asked: Asked) -> list[str]:
-    """The header of the result, without what is carried along."""
+    """The header of the result, without copied columns."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor
     from polyladder.estimators.targets import ClassTarget

@@ -1,4 +1,4 @@
-"""What commands print cannot act on a terminal: names in tables may hold anything, escape sequences included."""
+"""Safe output: names in tables may hold escape sequences, which must not control the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that act instead of being shown: all controls but tabs and ends of lines, and those that reverse text."""
+"""Control characters but tabs and line ends, and characters that reverse text."""
 
 
 def printable(text: str) -> str:
@@ -27,7 +27,7 @@ def printable(text: str) -> str:
 
 
 class Printable(io.TextIOBase):
-    """A stream of text that writes such characters out. To others it is no terminal, so that none sends colors."""
+    """A text stream that writes such characters as escapes. It is no terminal to others, so that none sends colors."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -51,7 +51,7 @@ class Printable(io.TextIOBase):
 
     @property
     def buffer(self) -> IO[bytes]:
-        """For bytes, which go as they are: they are data, not words."""
+        """For bytes, which are written unchanged: they are data, not text."""
         return self.stream.buffer
 
     @property
@@ -61,14 +61,14 @@ class Printable(io.TextIOBase):
 
 
 def terminal(stream: TextIO | Printable) -> TextIO:
-    """The stream behind a printable one, for those who see to its characters themselves."""
+    """The stream behind a printable one, for callers that escape characters themselves."""
     return stream.stream if isinstance(stream, Printable) else stream
 
 
 def make_console(stderr: bool = False, **options: Any) -> Console:
     """A console of rich that shows control characters instead of sending them to the terminal.
 
-    Inside a command of `polyladder` it keeps the colors of a terminal, which other writers to standard output lose.
+    Inside a `polyladder` command it keeps a terminal's colors, which other writers to standard output lose.
 
     Args:
         stderr: whether it writes to standard error instead of standard output.

@@ -12,7 +12,7 @@ from typing import Any
 from polyladder.cli.printable import make_console, terminal
 
 EVERY = 10.0
-"""Seconds between lines where stderr is no terminal."""
+"""Seconds between lines if stderr is not a terminal."""
 
 
 class Shown:

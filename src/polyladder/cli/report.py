@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
 from polyladder.files.kinds import PAGE
 from polyladder.files.outputs import Output, check_outputs
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="A file that fit or save wrote.")],
+    model: ModelPath,
     data: Annotated[
-        str | None, typer.Argument(help="Rows to show as examples and, with their target, to judge the model by.")
+        str | None, typer.Argument(help="Rows to show as examples and, if they have the target, to test the model on.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path("report.html"),
     force: Force = False,
     no_clobber: NoClobber = False,
 ) -> None:
-    """Write a page on which the model can be tried: one file, offline, by e-mail.
+    """Write an HTML page on which the model can be tried: a single file that works offline.
 
-    Up to 300 rows of DATA travel with the page; leave DATA out if they must not.
+    The page contains up to 300 rows of DATA; leave DATA out if it must not.
 
     \b
     Examples:

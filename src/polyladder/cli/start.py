@@ -1,4 +1,4 @@
-"""Where the command begins: an interrupt is one word and exit code 130, from the first import on."""
+"""The entry point: from the first import on, an interrupt prints one word and exits with code 130."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import time
 INTERRUPTED = 130
 
 PATIENCE = 1.5
-"""Seconds after which an interrupt ends the process by force: a long product or solve cannot be told to stop."""
+"""Seconds after which an interrupt ends the process by force: a long product or solve cannot be stopped."""
 
 INTERRUPT = threading.Event()
-"""Set from the first interrupt on, whoever got to hear of it."""
+"""Set at the first interrupt, in whichever thread it arrived."""
 
 
 def run() -> None:
@@ -27,14 +27,14 @@ def run() -> None:
     except KeyboardInterrupt:
         leave()
     except Exception:
-        # An interrupt amid an import can be lost there, and leave half a module behind, on which something else fails.
+        # An interrupt during an import can be lost and leave half a module behind, which fails later.
         if INTERRUPT.wait(0.1):
             leave()
         raise
 
 
 def leave() -> None:
-    """Say that it was interrupted, and end the process; files are written beside and renamed, so none is half done."""
+    """Print that it was interrupted, and end the process; files are renamed when complete, so none is half written."""
     if threading.current_thread() is threading.main_thread():  # no other may set it, nor needs to
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stderr.write("polyladder: interrupted.\n")
@@ -44,7 +44,7 @@ def leave() -> None:
 
 
 def watch_interrupts() -> None:
-    """Leave soon after an interrupt even where Python does not get to hear of it."""
+    """Exit soon after an interrupt even where Python cannot raise it."""
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)

@@ -19,7 +19,7 @@ ROUNDED = 2.0**-53
 """The largest relative error of one operation."""
 
 SHOWN = 50.0
-"""Roundings that the 15 digits of a printed sympy number stand for."""
+"""Roundings that printing a sympy number with 15 digits is equal to."""
 
 
 @dataclass(frozen=True)
@@ -102,15 +102,15 @@ def ladder_formula(
 
 
 def rounding_error(polynomial: LadderPolynomial, reach: torch.Tensor, more: float = 0.0) -> torch.Tensor:
-    """What rounding may change a ladder by, multiplied out or evaluated in float64, while its inputs keep to a reach.
+    """A bound on what rounding changes in a ladder, multiplied out or evaluated in float64, for inputs within a reach.
 
-    Every way to the result is a product of weights and inputs, and every rounding changes it by a share of its size.
+    Every path to the result is a product of weights and inputs, and every rounding changes it by a share of its size.
     The sum of all sizes is the ladder of absolute weights at the largest inputs.
 
     Args:
         polynomial: any number of ladders, of which the mean is meant. Batch shape () or (draws,).
         reach: the largest size of each input. Shape (d,).
-        more: further roundings on every way.
+        more: further roundings on every path.
 
     Returns:
         Shape (m,).

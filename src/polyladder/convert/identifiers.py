@@ -1,4 +1,4 @@
-"""Names that programming languages take."""
+"""Names that are valid in programming languages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 
 def identifier(name: str) -> str:
-    """A name that programming languages take: letters, digits and underscores.
+    """A name that is valid in programming languages: letters, digits and underscores.
 
     >>> identifier("2nd price (USD)")
     '_2nd_price_USD_'
@@ -17,7 +17,7 @@ def identifier(name: str) -> str:
 
 
 def check_identifier(name: str, language: str, taken: Collection[str] = ()) -> None:
-    """Refuse a name that a language does not take for one, or that it uses itself."""
+    """Refuse a name that is not an identifier of a language, or is one of its own words."""
     if name != identifier(name):
         raise ValueError(f"name must be an identifier of {language}; got {name!r}. Use {identifier(name)!r}.")
     if name in taken:

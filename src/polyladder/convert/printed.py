@@ -1,4 +1,4 @@
-"""Numbers as text: what is printed, read again, is what was proven, and no bound is printed smaller than it is."""
+"""Numbers as text: printed numbers read back exactly, and no bound is printed smaller than it is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def shortest(value: float) -> str:
 
 
 def rounded_up(bound: float, digits: int = 3) -> str:
-    """A bound from above to a few digits, never below it.
+    """An upper bound with a few digits, never rounded down.
 
     >>> rounded_up(0.12301), rounded_up(9.999), rounded_up(0.25), rounded_up(0.0), rounded_up(-0.12399)
     ('0.124', '10', '0.25', '0', '-0.123')
@@ -28,13 +28,13 @@ def rounded_up(bound: float, digits: int = 3) -> str:
     return f"{float(kept):.{digits}g}"
 
 
-def rounded_within(value: float, tolerance: float, digits: int = 4) -> float:
-    """A number of as few digits as a tolerance allows, but no fewer than some.
+def rounded_within(value: float, tolerance: float) -> float:
+    """A number of as few digits as a tolerance allows, but of at least four.
 
     >>> rounded_within(1234567.891, 0.001), rounded_within(1234567.891, 1e6), rounded_within(0.1, 0.0)
     (1234567.891, 1235000.0, 0.1)
     """
-    short = (float(f"{value:.{d}g}") for d in range(digits, 18))
+    short = (float(f"{value:.{d}g}") for d in range(4, 18))
     return next(v for v in short if abs(v - value) <= tolerance)
 
 

@@ -318,7 +318,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Degrees of freedom of ``noise="student"``, more than 2.
     heteroscedastic : bool or "auto", default="auto"
         Let the logarithm of the noise precision change with the features and their squares, as far as the rows ask.
-        False gives all rows the same say in the fit. "auto" is True for "gibbs", False for "variational".
+        False uses one noise level for all rows. "auto" is True for "gibbs", False for "variational".
     chains : int, default=4
         Independent chains, from different starts.
     warmup, draws : int or "auto", default="auto"

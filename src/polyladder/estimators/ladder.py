@@ -504,9 +504,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         "alternating" solves one block of weights after another exactly; "adam" takes gradient steps on mini-batches.
         "auto" takes the first on dense rows wherever it fits into ``max_seconds``.
     alpha : float >= 0 or "auto", default="auto"
-        Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes. Block solves begin so in any case:
-        a given weight belongs to the last eighth of the sweeps, at least one, to the further sweeps where there is
-        little noise, and to all sweeps of a warm start. Fits that differ in it alone thus begin as one.
+        Ridge (or L2) weight. "auto" estimates one for each block by empirical Bayes. Block solves always start in this
+        way. A given weight is used in the last eighth of the sweeps (at least one), in the further sweeps for little
+        noise, and in all sweeps of a warm start, so that fits that differ only in it share their first sweeps.
     n_estimators : int or "auto", default="auto"
         Ladders to average. "auto" is 8 for block solves, 4 from 4,000 rows on, and 1 for Adam.
     features : {"auto", "standard", "quantile", "yeo-johnson", "piecewise"} or Features, default="auto"
@@ -672,7 +672,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
     classes_ : ndarray
         The class labels.
     polynomial_ : LadderPolynomial
-        Log-odds of the second class, or one score a class, over the transformed features.
+        Log-odds of the second class, or one score per class, over the transformed features.
 
     Examples
     --------

@@ -20,10 +20,10 @@ LEAST_DRAWS = 10
 """Sweeps of a chain's warm-up and of its draws, at least."""
 
 ENOUGH_ROWS = 10_000
-"""Of more rows, so many at least are drawn from; only where time does not allow them the ladder gets narrower ..."""
+"""With more rows than this, at least this many are used; if time does not allow that, the ladder is made narrower."""
 
 LEAST_ROWS = 2000
-"""... and so many in any case, if there are."""
+"""At least this many rows are always used, if the table has them."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ GUARD = 0.1
 """How far beyond the range of the training targets a guarded prediction may go, as a fraction of that range."""
 
 LARGEST = 1e150
-"""Targets beyond this are refused: their squares are no numbers any more."""
+"""Targets beyond this are refused: their squares overflow."""
 
 
 @dataclass(frozen=True, eq=False)

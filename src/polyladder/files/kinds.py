@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HEAD = 2**24
-"""Bytes of a file that are looked at. The header of a model is text of a few kilobytes, or megabytes at most."""
+"""Bytes of a file that are inspected. The header of a model is text of a few kilobytes, or megabytes at most."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Kind:
         words: what a message calls it.
         mark: what the first bytes of such files match, and those of other files do not; None where a file cannot show
             who wrote it.
-        lasting: whether it is never replaced, as what it holds cannot be made again.
+        lasting: whether it is never replaced, because its content cannot be made again.
     """
 
     words: str
@@ -26,7 +26,7 @@ class Kind:
     lasting: bool = False
 
     def recognizes(self, path: Path) -> bool:
-        """Whether a file is of this kind; one without a byte holds nothing that could be lost."""
+        """Whether a file is of this kind; an empty file counts, as nothing could be lost."""
         try:
             with path.open("rb") as file:
                 head = file.read(HEAD)
@@ -41,12 +41,12 @@ def first_line(language: str) -> str:
 
 
 def source_kind(words: str, begin: str) -> Kind:
-    """A source text that begins with a comment by `first_line`, however that ends; with "" none is recognized."""
+    """A source text that starts with a comment by `first_line`, whatever follows; with "" none is recognized."""
     return Kind(words, re.compile(re.escape(begin.strip().encode())) if begin else None)
 
 
 def bundle(words: str, lasting: bool = False) -> Kind:
-    """An archive whose first file is stored as it is and begins with its kind: the words without their article."""
+    """An archive whose first file is uncompressed and starts with its kind: the words without their article."""
     kind = words.removeprefix("a ").encode()
     return Kind(words, re.compile(rb'PK\x03\x04[\s\S]{26}polyladder\.json\{"kind": "' + kind + b'"'), lasting)
 

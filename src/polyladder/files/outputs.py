@@ -1,6 +1,6 @@
-"""Which files a command may write: new ones and its own earlier ones; others if it is told to, and never what it reads.
+"""Which files a command may write: new ones and its own earlier ones, others only with --force, and never its inputs.
 
-A command checks all of its outputs before any work is done, those that it writes beside the named ones included.
+A command checks all of its outputs before it does any work, including files that it writes besides the named ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check_outputs(
     force: bool = False,
     no_clobber: bool = False,
 ) -> list[bool]:
-    """Refuse what may not be written, and say of each output whether a file will be replaced.
+    """Refuse what may not be written, and return for each output whether it will replace a file.
 
     Args:
         outputs: of one run.
@@ -118,7 +118,7 @@ def check_place(output: Output) -> None:
 
 
 def refuse_foreign(output: Output) -> None:
-    """Refuse to replace a file that is not recognizably of the same kind, and so may be anyone's."""
+    """Refuse to replace a file unless it is recognizably of the same kind."""
     kind, path = output.kind, output.path
     if kind.recognizes(path):
         return
@@ -130,7 +130,7 @@ def refuse_foreign(output: Output) -> None:
 
 
 def identity(place: str | Path | None) -> os.stat_result | None:
-    """By what a file is known under any of its names; None where there is none."""
+    """What identifies a file under any of its names; None if it does not exist."""
     try:
         return None if place is None else os.fstat(0) if str(place) == "-" else os.stat(place)
     except (OSError, ValueError):

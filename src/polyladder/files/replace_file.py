@@ -1,4 +1,4 @@
-"""Writing a file so that its place holds the old content or the new one, whole, and never a part of it."""
+"""Writing files so that a path always holds either the whole old content or the whole new one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import IO
 
 
 def write_atomically(content: bytes, path: str | PathLike[str], new: bool = False) -> None:
-    """Write a file so that its place holds the old content or the new one, whole, and never a part of it.
+    """Write a file so that its path always holds either the whole old content or the whole new one.
 
     Args:
         content: of the file.
@@ -28,10 +28,10 @@ def write_atomically(content: bytes, path: str | PathLike[str], new: bool = Fals
 def replacing(path: str | PathLike[str], new: bool = False) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the place of ``path`` when the block ends without an error.
 
-    It is written as a hidden file beside its place, ``.name.`` and some random digits, which is deleted if anything
+    It is written as a hidden file in the same folder, ``.name.`` and some random digits, which is deleted if anything
     goes wrong. Only a killed process leaves it there, and nothing ever reads it. Where ``path`` is a symbolic link, the
-    link stays and the file that it points to is replaced. A file that was there keeps its permissions. With ``new`` a
-    file that is there at the end, whenever it came, stays as it is, and that is an error.
+    link stays and the file that it points to is replaced. A file that was there keeps its permissions. With ``new``, a
+    file that exists at the end, whenever it was made, is kept, and that is an error.
     """
     # A rename would put the file where the link is.
     target = Path(os.path.realpath(path))
@@ -50,11 +50,11 @@ def replacing(path: str | PathLike[str], new: bool = False) -> Iterator[IO[bytes
         if mode is not None:
             os.chmod(beside, mode)
         if new:
-            # Of two processes only one can make the name, and what it then replaces is its own empty file.
+            # Only one of two processes can create the name, and it then replaces its own empty file.
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         os.replace(beside, target)
     except OSError as error:
-        # Errors of the caller's own files name those; and one that is not the system's says already what is wrong.
+        # Errors about the caller's own files name those files, and errors that are not the system's are clear already.
         if error.strerror is None or error.filename not in (None, str(beside), str(target)):
             raise
         raise OSError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,6 +1,6 @@
 """Files as they are packed (gzip, bzip2, xz, zip, or not at all), read as blocks of bytes.
 
-Nothing is taken on trust: what ends early, goes on as something else or grows without measure is refused in a sentence.
+Nothing is trusted: data that end early, continue as something else or grow too much are refused with a sentence.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 FREE = 2**26
-"""Bytes that a packed file may grow to whatever its ratio: 64 MiB."""
+"""Bytes that a packed file may always grow to, whatever its ratio: 64 MiB."""
 
 RATIO = 300
-"""How many times its size a packed file may grow beyond that. Real tables reach 5 to 30; one in which a single row in a
-thousand differs reaches 300 by gzip, a table of zeros 700, a bomb 1,000 and more."""
+"""Beyond that, a packed file may grow to this many times its size. Real tables reach 5 to 30; gzip reaches 300 for a
+table in which one row in a thousand differs, 700 for a table of zeros; a bomb reaches 1,000 and more."""
 
 XZ_MEMORY = 96 * 2**20
 """Bytes that unpacking xz may take: enough for its strongest preset, which asks for 65 MiB."""
@@ -43,7 +43,7 @@ DAMAGE = (
     IndexError,
     OverflowError,
 )
-"""What the standard library raises at damaged files."""
+"""What the standard library raises for damaged files."""
 
 
 def unpacked(stream: IO[bytes], start: bytes, label: str, size: int) -> Iterator[bytes]:
@@ -61,12 +61,18 @@ def unpacked(stream: IO[bytes], start: bytes, label: str, size: int) -> Iterator
     with stream:
         while block := read_block(plain or stream, size, label, plain is not None):
             total += len(block)
-            if plain is not None and total > max(FREE, RATIO * packed.count):
-                raise ValueError(
-                    f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {packed.count:,} bytes became "
-                    f"{total:,} and there are more. Decompress it yourself if you trust it."
-                )
+            if plain is not None:
+                check_growth(label, packed.count, total, "Decompress it yourself")
             yield block
+
+
+def check_growth(label: str, packed: int, total: int, advice: str) -> None:
+    """Refuse a file whose ``packed`` bytes have grown to far too many."""
+    if total > max(FREE, RATIO * packed):
+        raise ValueError(
+            f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {packed:,} bytes became {total:,} and "
+            f"there are more. {advice} if you trust it."
+        )
 
 
 def read_block(stream: IO[bytes], size: int, label: str, packed: bool) -> bytes:
@@ -95,7 +101,7 @@ def find_packing(stream: Any, start: bytes, label: str) -> IO[bytes] | None:
 
 
 def open_zip(stream: Any, label: str) -> IO[bytes]:
-    """The only file in an archive; one that comes through a pipe is held in memory, as its index stands at its end."""
+    """The only file in an archive. An archive from a pipe is held in memory, because its index is at its end."""
     try:
         archive = zipfile.ZipFile(stream if stream.seekable() else io.BytesIO(stream.read()))
         files = [file for file in archive.infolist() if not file.is_dir()]
@@ -122,16 +128,12 @@ def open_file(archive: zipfile.ZipFile, file: zipfile.ZipInfo, label: str) -> IO
 
 
 def file_blocks(archive: zipfile.ZipFile, name: str, size: int, label: str) -> Iterator[bytes]:
-    """The bytes of a file in an archive of so many bytes, a block at a time; it may grow as any packed file may."""
-    total, most = 0, max(FREE, RATIO * size)
+    """The bytes of a file in an archive of ``size`` bytes, a block at a time, with the limits of any packed file."""
+    total = 0
     with open_file(archive, archive.getinfo(name), label) as stream:
         while block := read_block(stream, READ, label, True):
             total += len(block)
-            if total > most:
-                raise ValueError(
-                    f"{label} must grow at most {RATIO:,}-fold when it is decompressed; {size:,} bytes became "
-                    f"{total:,} and there are more. Save its sheet as CSV if you trust it."
-                )
+            check_growth(label, size, total, "Save its sheet as CSV")
             yield block
 
 
@@ -164,8 +166,8 @@ class Counted:
 class JoinedStreams(io.RawIOBase):
     """Compressed streams one after another, read as one file.
 
-    The standard library's readers take whatever follows the first stream and is not another one for padding, so that
-    a file with a damaged second stream loses its end in silence. Here only zeros are padding.
+    The standard library's readers treat whatever follows the first stream and is not another stream as padding, so that
+    a file with a damaged second stream silently loses its end. Here only zeros are padding.
     """
 
     def __init__(self, stream: Any, decompressor: Callable[[], Any]) -> None:
@@ -200,6 +202,6 @@ class JoinedStreams(io.RawIOBase):
 
 
 def reason(error: BaseException) -> str:
-    """What an error says first, without its stop."""
+    """The first line of an error's message, without its full stop."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".") if lines else type(error).__name__

@@ -1,4 +1,4 @@
-"""XML read a block at a time, whoever wrote it: no declarations, no depth and no text without measure."""
+"""XML from untrusted sources, read a block at a time: no declarations, and limits on depth and text."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ End = Callable[[str, str], object]
 
 
 class Parts:
-    """Tells of every element of a document when it begins, and when it ends with its text.
+    """Reports every element of a document when it begins and, with its text, when it ends.
 
-    Names come without their namespace's prefix. Text that elements interrupt is that behind the last of them.
+    Names come without their namespace's prefix. If elements interrupt a text, only the part after the last of them
+    counts.
 
     Args:
         label: what the file is called in messages.
@@ -33,17 +34,17 @@ class Parts:
         self.label, self.start, self.end = label, start, end
         self.depth = self.length = 0
         self.text: list[str] = []
-        # Spreadsheets write UTF-8, and no other encoding is worth its own errors.
+        # Spreadsheets write UTF-8; other encodings are not supported.
         self.parser: Any = expat.ParserCreate("UTF-8")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.began
         self.parser.EndElementHandler = self.ended
         self.parser.CharacterDataHandler = self.read
-        # Entities are declared there, and entities grow.
+        # Entities are declared there, and entities can expand without limit.
         self.parser.StartDoctypeDeclHandler = self.declared
 
     def feed(self, block: bytes, last: bool = False) -> None:
-        """Read on; what is no XML is refused in a sentence."""
+        """Read on; what is not XML is refused with a sentence."""
         try:
             self.parser.Parse(block, last)
         except expat.ExpatError as error:
@@ -72,7 +73,7 @@ class Parts:
 
     def declared(self, *_: Any) -> None:
         """A document type is declared."""
-        raise ValueError(f"{self.label} must be a workbook without XML declarations; it has one. Save it anew.")
+        raise ValueError(f"{self.label} must be a workbook without XML declarations; it has one. Save it again.")
 
 
 def read_parts(blocks: Iterable[bytes], label: str, start: Start, end: End) -> None:

@@ -25,7 +25,7 @@ class FactorizationMachine(BatchedModule):
     .. math:: f(x) = w_0 + w \cdot x + \sum_{i<j} \langle s_i, s_j \rangle x_i x_j
               + \sum_{i<j<k} \langle t_i, t_j, t_k \rangle x_i x_j x_k
 
-    The orders have factors apart, s and t. `polyladder.from_factorization_machine` makes a ladder of it:
+    The two orders have separate factors, s and t. `polyladder.from_factorization_machine` makes a ladder of it:
     ``from_factorization_machine(net.offset, net.linear, net.factors, net.factors3, several_outputs=True)``.
 
     Args:

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from polyladder.models.batched import BatchedModule, Seeds, generators, per_model, positive_integer
+from polyladder.models.batched import BatchedModule, Seeds, per_model, positive_integer
+from polyladder.models.initial import draw_normal
 from polyladder.models.normalization import BatchNorm, Dropout
 from polyladder.polynomial.ladder import check_rows
 from polyladder.polynomial.sparse import is_sparse
@@ -106,11 +107,7 @@ class LPNN(BatchedModule):
         for W, V in zip(self.W, self.V, strict=True):
             random += [(W, keep / math.sqrt(W.shape[-1])), (V, gate / math.sqrt(self.in_features))]
         random.append((self.readout, 1.0 / math.sqrt(self.readout.shape[-1])))
-        if self.readout.device.type != "meta":
-            streams = generators(seed, self.batch_shape)
-            for tensor, scale in random:
-                draws = [torch.randn(tensor.shape[len(self.batch_shape) :], generator=g) * scale for g in streams]
-                tensor.copy_(torch.stack(draws).reshape(tensor.shape))
+        draw_normal(random, self.batch_shape, seed)
         for intercept in [*self.b, self.offset]:
             intercept.zero_()
         for intercept in self.c:

@@ -28,9 +28,9 @@ def merge(net: LPNN) -> LadderPolynomial:
 
 
 def live_polynomial(net: LPNN) -> LadderPolynomial:
-    """The same polynomial while the network is being trained: its weights lead gradients back to the network's.
+    """The same polynomial while the network is being trained: gradients flow through its weights to the network's.
 
-    Batch norm counts with its running statistics, which carry no gradient.
+    Batch norm uses its running statistics, which carry no gradient.
     """
     weights, intercepts = [*net.W, net.readout], [*net.b, net.offset]
     if net.batch_norm:

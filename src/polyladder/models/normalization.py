@@ -65,7 +65,7 @@ class BatchNorm(nn.Module):
         return y.reshape(h.shape)
 
     def normalized_over_processes(self, h: Tensor) -> Tensor:
-        """The same in train mode, with the statistics of the rows of all processes, which may have unequally many."""
+        """The same in train mode, with statistics over the rows of all processes, whose numbers of rows may differ."""
         units = h.reshape(-1, h.shape[-1])
         sums = torch.cat([units.sum(-1), units.new_tensor([units.shape[-1]])])
         sums = sum_over_processes(sums)
@@ -102,8 +102,8 @@ class Dropout(nn.Module):
         if not self.training or not self.rate.any():
             return h
         rate = self.rate.reshape(-1, 1, 1)
-        # 16 random bits decide well enough, and four such numbers come out of one 64-bit draw. Whole numbers minus a
-        # whole level, clamped to [0, 1], are the mask: comparisons and booleans cost several times more on a CPU.
+        # 16 random bits are enough, and one 64-bit draw gives four such numbers. Whole numbers minus a whole level,
+        # clamped to [0, 1], are the mask: comparisons and booleans cost several times more on a CPU.
         bits = torch.empty(math.ceil(h.numel() / 4), dtype=torch.int64, device=h.device).random_(-(2**63), None)
         drawn = bits.view(torch.int16)[: h.numel()].view(h.shape).to(h.dtype)
         level = (rate * 2**16).round() - 2**15 - 1

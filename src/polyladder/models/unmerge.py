@@ -12,7 +12,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 def unmerge(polynomial: LadderPolynomial) -> LPNN:
     """The `LPNN` without batch norm or dropout that computes the given ladders, ready for gradient steps."""
     p = polynomial
-    # The start is overwritten; a seed keeps it from drawing on torch's global stream.
+    # The start is overwritten; the seed only keeps torch's global stream unchanged.
     net = LPNN(
         p.in_features, p.hidden, p.out_features, batch_shape=p.batch_shape, seed=0, dtype=p.dtype, device=p.device
     )

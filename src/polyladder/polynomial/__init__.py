@@ -1,1 +1,1 @@
-"""The exact polynomial in the middle of the house: rooms before it make one, rooms after it read one."""
+"""The exact polynomial at the center of the library: training makes one, analyses read one."""

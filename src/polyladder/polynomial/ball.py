@@ -1,7 +1,7 @@
-"""Numbers with a proven error: float64 arithmetic in which every result carries a bound on what rounding did to it.
+"""Numbers with a proven error: float64 arithmetic in which every result carries a bound on its rounding error.
 
-How an error travels through a sum or a product is the same whatever made it: rounding of float64, of integers with a
-fixed point, or the noise of encryption. `sum_error` and `product_error` say it, for tensors and for arrays.
+An error passes through sums and products in the same way whatever its source: rounding of float64, of integers with a
+fixed point, or the noise of encryption. `sum_error` and `product_error` compute it, for tensors and for arrays.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ EPSILON = torch.finfo(torch.float64).eps
 """Twice the largest relative error of one operation."""
 
 TINY = 1e-290
-"""Added to every radius: what a product loses where it underflows is far below it."""
+"""Added to every radius; far larger than the error of a product that underflows."""
 
 UP = 1 + 16 * EPSILON
-"""A sum of a few products of positive numbers, times this, is at least the exact one."""
+"""A computed sum of a few products of positive numbers, times this, is at least the exact one."""
 
 
 class Ball(NamedTuple):
@@ -35,17 +35,17 @@ class Ball(NamedTuple):
 
     @property
     def upper(self) -> Tensor:
-        """No smaller than any number of the ball."""
+        """An upper bound on every number of the ball."""
         return outward(self.mid + self.rad, self.mid.abs() + self.rad)
 
     @property
     def lower(self) -> Tensor:
-        """No larger than any number of the ball."""
+        """A lower bound on every number of the ball."""
         return -outward(self.rad - self.mid, self.mid.abs() + self.rad)
 
     @property
     def size(self) -> Tensor:
-        """No smaller than the absolute value of any number of the ball."""
+        """An upper bound on the absolute value of every number of the ball."""
         return (self.mid.abs() + self.rad) * UP
 
     def map(self, change: Callable[[Tensor], Tensor]) -> Ball:
@@ -76,12 +76,12 @@ class RungBalls(NamedTuple):
 
 
 def product_error(x: Numbers, x_error: Numbers, y: Numbers, y_error: Numbers) -> Numbers:
-    """How far x y is off at most, from the sizes of two factors and their errors, entry by entry."""
+    """The largest error of x y, from the sizes of the factors and their errors, entry by entry."""
     return x * y_error + x_error * (y + y_error)
 
 
 def sum_error(weights: Numbers, weights_error: Numbers, x: Numbers, x_error: Numbers) -> Numbers:
-    """How far W x is off at most, from the sizes of stored weights and of x, and their errors: (o, k), (k,) to (o,)."""
+    """The largest error of W x, from the sizes of stored weights and of x, and their errors: (o, k), (k,) to (o,)."""
     return weights @ x_error + weights_error @ x
 
 
@@ -135,8 +135,8 @@ def ladder_intervals(polynomial: LadderPolynomial, x: Ball) -> list[RungBalls]:
 def matmul(x: Ball, y: Ball) -> Ball:
     """The matrix product of (..., n, k) and (..., k, o).
 
-    A sum of k products, in whatever order it is taken, is off by at most k roundings of the sum of their sizes. The
-    radius is itself such a sum, of positive numbers, and is enlarged by as much.
+    The error of a sum of k products, in any order, is at most k roundings of the sum of their sizes. The radius is
+    itself such a sum, of positive numbers, and is enlarged by as much.
     """
     k = x.mid.shape[-1]
     unit = (k + 4) * EPSILON

@@ -1,4 +1,4 @@
-"""Ladders at many rows, a chunk at a time, so that what they hold in between stays small."""
+"""Ladders at many rows, a chunk at a time, so that their hidden states need little memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def evaluate(model: Callable[[Tensor], Tensor], z: Tensor, numbers: int | None =
     Args:
         model: a ladder, or anything else if ``numbers`` is given.
         z: dense or CSR. Shape (n, d).
-        numbers: that the model holds for each row; those of a ladder's states by default.
+        numbers: how many numbers the model holds for each row; by default those of a ladder's states.
     """
     if numbers is None:
         assert isinstance(model, LadderPolynomial)
@@ -39,7 +39,7 @@ def evaluate_dense(model: LadderPolynomial, z: Tensor) -> Tensor:
     """Ladders at dense rows, laid out for the processor's cache. Shape (*batch_shape, n, m)."""
     shape = model.batch_shape
     flat = model.map(lambda t: t.reshape(-1, *t.shape[len(shape) :]))
-    # Many members take turns, so that those of one turn stay in the cache with their rows.
+    # Many members are evaluated in groups, so that each group stays in the cache with its rows.
     turns = [Layout.of(flat[i : i + MEMBERS]).members(z) for i in range(0, len(flat), MEMBERS)]
     outputs = torch.cat(turns)
     return outputs.reshape(*shape, *outputs.shape[1:])

@@ -23,7 +23,7 @@ class LadderPolynomial:
 
     .. math:: h^0 = x, \quad h^l = (W^l h^{l-1} + b^l) * (V^l x + c^l), \quad f(x) = R h^L + o
 
-    Each field stands behind the same ``batch_shape``, so one object can hold many polynomials. With no layers at all
+    Each field has the same leading ``batch_shape``, so one object can hold many polynomials. With no layers at all
     it is the affine function R x + o, of order 1.
 
     Args:
@@ -138,7 +138,7 @@ class LadderPolynomial:
         """One polynomial, or a part, of the batch."""
         if not self.batch_shape:
             raise IndexError("This LadderPolynomial has no batch_shape to index: it is a single polynomial already.")
-        # The trailing (weight) dimensions must not be reached by the index, so flatten the batch and pick positions.
+        # The index must not reach the trailing (weight) dimensions, so the batch is flattened and positions are picked.
         positions = torch.arange(math.prod(self.batch_shape)).reshape(self.batch_shape)[index].to(self.device)
         depth = len(self.batch_shape)
         return self.map(lambda t: t.flatten(0, depth - 1)[positions])
@@ -160,7 +160,7 @@ class LadderPolynomial:
             t.dtype == theirs[name].dtype and torch.equal(t, theirs[name]) for name, t in mine.items()
         )
 
-    # Tensors are mutable, so hashing their content would lie as soon as someone writes into one.
+    # Tensors are mutable, so a hash of their content would be wrong as soon as one is changed.
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
@@ -173,7 +173,7 @@ class LadderPolynomial:
 
     def _repr_html_(self) -> str:
         """The curves along its inputs, for notebooks."""
-        # Display is a later room: it is asked for by name, so that nothing here depends on it.
+        # Display is imported by name, so that nothing here depends on it.
         return str(import_module("polyladder.report.notebook").curve_grid(self))
 
     def save(self, path: str | PathLike[str], feature_names: Sequence[str] | None = None) -> None:
@@ -195,7 +195,7 @@ def product_activation(u: Tensor, V: Tensor, x: Tensor, c: Tensor | None = None)
 
     .. math:: \sigma_p(u; V, x) = u * (V x + c)
 
-    It raises the order of a polynomial u by one, and it is no function of u alone: rows with one u and different x
+    It raises the order of a polynomial u by one. It is not a function of u alone: rows with equal u and different x
     have different responses.
 
     Args:

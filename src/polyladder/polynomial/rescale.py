@@ -1,4 +1,4 @@
-"""Ladders whose weights lie so far apart that products of some underflow or overflow, though the function does not."""
+"""Ladders with weights of very different sizes, whose products underflow or overflow although the function does not."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def rescaled(polynomial: LadderPolynomial, reach: Tensor, ordinary: float = 0.0)
     """The same function, with powers of two moved from layer to layer, so that units are about as large as 1.
 
     Dividing W and b of a unit by one power of two, and V and c by another, divides its state by both; the weights that
-    read the state are multiplied by them. Nothing is rounded, except weights that are too small to count beside others
-    of their unit, and a readout that is no ordinary number any more: it becomes zero or infinite.
+    read the state are multiplied by them. Nothing is rounded, except weights that are negligible compared with others
+    of their unit, and a readout that underflows to zero or overflows to infinity.
 
     Args:
         polynomial: any ``batch_shape``.
@@ -58,14 +58,14 @@ def powers(size: Tensor, ordinary: float) -> Tensor:
 
 
 def read(weight: Tensor, size: Tensor, exponent: Tensor) -> Tensor:
-    """Weights times powers of two; of what is always zero they may be anything, so not infinite."""
+    """Weights times powers of two; the powers of units that are always zero do not matter and are kept finite."""
     found = shifted(weight, exponent)
     return torch.where(found.isinf() & (size == -torch.inf).unsqueeze(-2), 0.0, found)
 
 
 def shifted(t: Tensor, exponent: Tensor) -> Tensor:
     """The product of t and 2**exponent, exact unless it overflows or underflows."""
-    # 2**exponent itself may be no number where the product is: a third of it, three times.
+    # 2**exponent may overflow where the product does not, so a third of the exponent is applied three times.
     exponent = exponent.clamp(-3000, 3000)
     third = (exponent / 3).trunc()
     power = torch.exp2(third)

@@ -1,10 +1,10 @@
 """The mean of ladders in single precision, and a proven bound on what the rounding costs.
 
 Whatever the order of its sums, a ladder computes a sum of monomials, each off by a factor (1 + e)^N with |e| at most u,
-half the spacing of the numbers around 1. N counts the roundings on the way. So the error is at most N u / (1 - N u)
+half the spacing of the numbers around 1. N counts the roundings on the way. The error is thus at most N u / (1 - N u)
 times the same ladder with every weight and input replaced by its absolute value. Numbers that are too small for single
-precision are off by more than that, but never by more than one rounding of a product of two numbers of size `FLOOR`:
-so no weight and no input counts as smaller.
+precision have a larger error, but never more than one rounding of a product of two numbers of size `FLOOR`: so every
+weight and input counts with at least that size.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SingleMean:
     Attributes:
         rounded: the mean in float32, (n, d) to (n, m).
         magnitudes: the mean in float64 with the magnitudes of all weights.
-        roundings: N, at most so many on the way of one monomial.
+        roundings: N, the most that a monomial goes through.
     """
 
     rounded: Callable[[Tensor], Tensor]
@@ -45,7 +45,7 @@ class SingleMean:
         return self.rounded(x.to(torch.float32))
 
     def error(self, x: Tensor) -> Tensor:
-        """At most so far from the exact mean at rows x (n, d). Shape (n, m)."""
+        """An upper bound on the distance to the exact mean at rows x (n, d). Shape (n, m)."""
         share = self.roundings * UNIT
         return (share / (1 - share) if share < 1 else torch.inf) * self.magnitudes(magnitude(x))
 
@@ -69,12 +69,12 @@ def single_mean(members: LadderPolynomial, by_units: bool) -> SingleMean:
 
 
 def magnitude(t: Tensor) -> Tensor:
-    """What a number counts with in a bound."""
+    """The size with which a number enters a bound."""
     return t.abs().clamp_min(FLOOR)
 
 
 def ladder_roundings(polynomial: LadderPolynomial) -> int:
-    """Roundings on the way of a monomial through a ladder: of weights and inputs, products, sums and intercepts."""
+    """Roundings of a monomial in a ladder: of weights and inputs, products, sums and intercepts."""
     reads_x = polynomial.in_features + 4
     layers = [reads_x + 1 + (k + 3) for k in polynomial.hidden]
     return reads_x + sum(layers) + 1

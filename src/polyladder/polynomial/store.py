@@ -1,7 +1,7 @@
 """One file for one ladder or estimator: safetensors with a JSON header. Loading runs no code from the file.
 
-A file may come from anyone, and anyone can compute a checksum: what the header says is held against the tensors, and
-what does not fit is refused with one sentence.
+A file may come from anyone, and anyone can compute a checksum: the header is compared with the tensors, and a mismatch
+is refused with one sentence.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ READERS = {
     "GaussianWeights": "polyladder.analysis.weights_store",
     "estimator": "polyladder.estimators.store",
 }
-"""Which module's ``read`` assembles what a file holds. By name, as this room must not import a later one."""
+"""The module whose ``read`` assembles each kind of file. By name, because this package must not import a later one."""
 
 DTYPES = frozenset(
     f"torch.{kind}{bits}"
@@ -41,7 +41,7 @@ DTYPES = frozenset(
 
 
 def save(polynomial: LadderPolynomial, path: str | PathLike[str], feature_names: Sequence[str] | None = None) -> None:
-    """Write a ladder to ``path``: beside it first, then renamed, so that no half-written file is ever left there.
+    """Write a ladder to ``path``; an interrupted write leaves no half-written file there.
 
     Args:
         polynomial: any ``batch_shape``.
@@ -94,7 +94,7 @@ def feature_names(path: str | PathLike[str]) -> list[str] | None:
 
 
 def names_in(header: Mapping[str, Any], path: object) -> list[str] | None:
-    """The input names in a header, if any; what is no list of text is refused."""
+    """The input names in a header, if any; anything but a list of text is refused."""
     names = header.get("feature_names")
     if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise ValueError(f"{path} is damaged: feature_names must be a list of text; got {reprlib.repr(names)}.")
@@ -120,7 +120,7 @@ def read(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path: object)
 
 
 def is_exactly(value: object, expected: int | list[int]) -> bool:
-    """Whether two values and their types are equal: neither 3.0 nor true passes for a number of units."""
+    """Whether two values and their types are equal: neither 3.0 nor true is accepted as a number of units."""
     if isinstance(expected, list) and isinstance(value, list):
         return len(value) == len(expected) and all(map(is_exactly, value, expected))
     return type(value) is type(expected) and value == expected
@@ -175,7 +175,7 @@ def read_tensors(path: str | PathLike[str]) -> tuple[dict[str, Tensor], dict[str
 
 
 def foreign(path: object, error: Exception) -> str:
-    """What is said of a file that cannot be parsed. The parser may quote all of its header."""
+    """The error for a file that cannot be parsed, cut short: the parser may quote all of its header."""
     return f"{path} cannot be read as a polyladder file: it is damaged or foreign ({str(error)[:200]})."
 
 
@@ -196,7 +196,7 @@ def size_of(path: str | PathLike[str]) -> int:
 
 
 def open_tensors(path: str | PathLike[str]) -> tuple[dict[str, str], dict[str, Tensor]]:
-    """The metadata and the tensors of a safetensors file. The tensors lie in the file until they are used."""
+    """The metadata and the tensors of a safetensors file. The tensors stay in the file until they are used."""
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -1,8 +1,8 @@
-"""Sums of polynomials of one direction each: how ladders whose units keep to themselves are evaluated fast.
+"""Sums of polynomials of one direction each: a fast way to evaluate ladders whose units do not mix.
 
-Where every layer after the first is diagonal and all that a unit reads of x is along one direction u, the unit is a
-polynomial of t = u . x alone. Kernels over directions and linear models are such ladders. They cost one matrix product
-and a few passes over t, which stays in the processor's cache.
+If every layer after the first is diagonal and a unit reads x along one direction u only, the unit is a polynomial of t
+= u . x. Kernels over directions and linear models are such ladders. They cost one matrix product and a few passes over
+t, which stays in the processor's cache.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.rungs import diagonal_of
 from polyladder.polynomial.trim import trim
 
 CACHE_NUMBERS = 2**16
 """Numbers of t at a time: half a MiB in float64."""
 
 ROUNDING = 8 * torch.finfo(torch.float64).eps
-"""A weight is a multiple of a direction if it is one up to this, relative to its largest entry."""
+"""Relative error, compared with its largest entry, up to which a weight counts as a multiple of a direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class UnitSum:
     """Outputs ``offset + readout @ p(t)``, where p_i is a polynomial of t_i = x[columns] . directions_i.
 
     Attributes:
-        columns: positions of the inputs that are read, (q,); a slice where they stand side by side.
+        columns: positions of the inputs that are read, (q,); a slice if they are consecutive.
         directions: shape (q, units).
         powers: coefficients of each unit's polynomial, the highest power first. Shape (degree + 1, units).
         readout: shape (units, m).
@@ -46,7 +47,7 @@ class UnitSum:
         read = x[:, self.columns]
         out = x.new_empty(len(x), len(self.offset))
         inputs, units = self.directions.shape
-        # A product begins by copying the directions: with many inputs that pays only for as many rows.
+        # A product starts by copying the directions: with many inputs that pays only for many rows.
         size = max(1, CACHE_NUMBERS // units, inputs)
         for start in range(0, len(x), size):
             rows = slice(start, start + size)
@@ -70,7 +71,7 @@ def unit_sum(polynomial: LadderPolynomial) -> UnitSum | None:
         polynomial: without a batch, with at least one layer.
     """
     ladder = trim(polynomial)
-    if any(not is_diagonal(W) for W in ladder.W[1:]) or not ladder.W:
+    if any(diagonal_of(W) is None for W in ladder.W[1:]) or not ladder.W:
         return None
     steepest = torch.stack([weight.abs().amax(1) for weight in (*ladder.V, ladder.W[0])])
     which = steepest.argmax(0)
@@ -101,11 +102,6 @@ def unit_sum(polynomial: LadderPolynomial) -> UnitSum | None:
         ladder.readout.mT.contiguous(),
         ladder.offset,
     )
-
-
-def is_diagonal(weight: Tensor) -> bool:
-    """Whether a square weight has zeros everywhere but on its diagonal."""
-    return weight.shape[0] == weight.shape[1] and int(weight.count_nonzero()) == int(weight.diagonal().count_nonzero())
 
 
 def multiples(weight: Tensor, directions: Tensor) -> Tensor | None:

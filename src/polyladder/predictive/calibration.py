@@ -20,7 +20,7 @@ LEVELS = tuple(i / 20 for i in range(1, 20))
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Stated probabilities and how often what they promised came true; equal for calibrated predictions.
+    """Stated probabilities, and how often the events happened; equal for calibrated predictions.
 
     Args:
         stated: probability. Shape (points,).
@@ -42,11 +42,11 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often intervals hold the target, and how wide they are for it.
+    """How often intervals contain the target, and how wide they are.
 
     Args:
         share: of the targets inside.
-        width: mean width: the sharpness. Of two forecasts that cover alike the narrower is better.
+        width: mean width, the sharpness. Of two forecasts with equal coverage the narrower is better.
     """
 
     share: float
@@ -107,7 +107,7 @@ def class_reliability(probability: Any, label: Any, bins: int = 15) -> Reliabili
     """How often a class is right, by its stated probability, in bins of equal width; empty bins have no rows.
 
     Args:
-        probability: of class 1 (n,); or of every class (n, classes), of which the likeliest is looked at.
+        probability: of class 1 (n,); or of every class (n, classes), of which the most probable one counts.
         label: class numbers. Shape (n,).
         bins: how many.
     """
@@ -249,7 +249,7 @@ def components(y: Any, means: Any, sds: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def check_leading(name: str, t: Tensor, y: Tensor) -> None:
-    """Refuse what has not one more leading dimension than the targets."""
+    """Refuse a tensor that does not have the targets' shape behind one more dimension."""
     if t.shape[1:] != y.shape or t.dim() != y.dim() + 1 or not len(t):
         raise ValueError(f"{name} must have shape (count, *{tuple(y.shape)}); got shape {tuple(t.shape)}.")
 

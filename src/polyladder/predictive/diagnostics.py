@@ -20,7 +20,7 @@ from torch import Tensor
 def split_rhat(draws: Tensor) -> Tensor:
     """Rank-normalized split R-hat: the larger of its bulk and its folded (tail) version.
 
-    Near 1 when all halves of all chains tell the same story; above 1.01 the chains should be run for longer.
+    Near 1 when all halves of all chains agree; above 1.01 the chains should be run for longer.
 
     Args:
         draws: Shape (chains, draws, ...), at least four draws per chain. One chain is allowed: it is split in two.

@@ -38,8 +38,8 @@ class StudentMixture:
     def within(self, low: Tensor, high: Tensor) -> StudentMixture:
         """Given that the function's values lie between low and high (m,): draws that do not are left out, row by row.
 
-        A polynomial may explode in an empty corner of its inputs, and there most draws with it; those that do not are
-        the better guess. Where none is left, all stay, held to the range.
+        A polynomial may explode where there are no training rows, and most draws with it; the other draws are the
+        better guess. If none is left, all are kept, clipped to the range.
         """
         inside = ((self.center >= low) & (self.center <= high)).all(-1)
         left = (self.share * inside).sum(0)
@@ -138,7 +138,7 @@ class StudentMixture:
 
 
 def waic(log_densities: Tensor) -> Tensor:
-    """Watanabe's estimate of the log density of each row, had it not been seen: a stand-in for leaving it out.
+    """Watanabe's estimate of the log density of each row by a fit without it.
 
     The log of the mean density over draws, less the variance of the log density.
 

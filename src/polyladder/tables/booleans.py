@@ -46,7 +46,7 @@ def find_words(cells: Any) -> tuple[str, str] | None:
     found = {s.lower() for s in spelled}
     if no is None or yes is None or not found & {*NO, *YES}:
         return None
-    # "no" beside "on" would be a chance, not a pair.
+    # A column with "no" and "on" holds words of two different pairs.
     pairs = [pair for pair in PAIRS if found & set(pair) == set(pair)]
     return (no, yes) if pairs and isinstance(cells.dtype, pl.String) else None
 

@@ -29,7 +29,7 @@ MISSING = (
 """What stands for a missing value, in lower case."""
 
 MISREAD = 0.8
-"""From this share of numbers on, a column with text in it is taken for numbers that were misread."""
+"""A text column of which at least this share is numbers is refused as misread; raise it to refuse fewer columns."""
 
 Kind = Literal["number", "category", "boolean", "date", "empty"]
 
@@ -45,8 +45,8 @@ class ColumnKind:
         style: how its numbers are written.
         words: for no and for yes.
         codes: whether its categories are digits with leading zeros.
-        missing: the number that stands for nothing, if one does.
-        spelled: categories by their other spellings.
+        missing: the number that marks a missing value, if there is one.
+        spelled: maps other spellings of a category to the one that is used.
         span: its smallest, its median and its largest number in training, where they are known.
     """
 
@@ -62,7 +62,7 @@ class ColumnKind:
 
     @property
     def unit(self) -> str:
-        """What its numbers are in, by its cells or else by its name: a unit or a currency; empty if neither says it."""
+        """The unit or currency of its numbers, from its cells or else from its name; empty if neither names one."""
         return self.style.unit or self.style.money or unit_of(self.name) or ""
 
     def json(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def guess_kind(column: Any, comma: Comma) -> ColumnKind:
     present = cleaned(column).drop_nulls()
     if not len(present):
         return ColumnKind(name, "empty")
-    # Many cells are alike, and looking at text is slow.
+    # Cells repeat, and text is slow to parse.
     different = present.unique(maintain_order=True)
     if has_leading_zeros(different):
         return ColumnKind(name, "category", codes=True)
@@ -128,7 +128,7 @@ def guess_kind(column: Any, comma: Comma) -> ColumnKind:
 
 
 def kind_as(column: Any, kind: Literal["number", "category", "boolean", "date"], comma: Comma) -> ColumnKind:
-    """What a column holds if it must be of a kind: how its numbers, dates or words are written, as far as they fit."""
+    """A column as a given kind, with the way in which its numbers, dates or words are written, as far as they fit."""
     import polars as pl
 
     name = column.name
@@ -143,12 +143,12 @@ def kind_as(column: Any, kind: Literal["number", "category", "boolean", "date"],
 
 
 def has_leading_zeros(cells: Any) -> bool:
-    """Whether cells are digits throughout, some with zeros in front: codes, whose zeros mean something."""
+    """Whether all cells are digits and some have leading zeros: then they are codes, not numbers."""
     return bool(cells.str.contains(r"^0\d+$").any()) and bool(cells.str.contains(r"^\d+$").all())
 
 
 def refuse_misread(name: str, present: Any) -> None:
-    """Refuse a column most of whose cells are numbers: it is nearly always numbers with a few texts among them."""
+    """Refuse a text column in which most cells are numbers: it is nearly always numbers with a few typos."""
     numbers = read_numbers(present, PLAIN)
     commas = read_numbers(present, NumberStyle(decimal=",", thousands="."))
     out = f"or pass --category {name!r} or --drop {name!r}"
@@ -165,14 +165,14 @@ def refuse_misread(name: str, present: Any) -> None:
                 f"Write all with a point or all with a comma, {out}."
             )
         raise ValueError(
-            f"Column {name!r} must hold numbers or categories, not both; got {number!r} and {text!r}. Mend it, {out}."
+            f"Column {name!r} must hold numbers or categories, not both; got {number!r} and {text!r}. Fix it, {out}."
         )
 
 
 def convert(
     column: Any, kind: ColumnKind, comma: Comma, row: int = 1, say: Callable[[str], None] = lambda sentence: None
 ) -> Any:
-    """The cells of a column as numbers (float64) or text, what is missing as null.
+    """The cells of a column as numbers (float64) or text, with null for missing ones.
 
     Args:
         column: of a frame.
@@ -220,7 +220,7 @@ def refuse(kind: ColumnKind, cells: Any, wrong: Any, wanted: str, row: int) -> N
 
 
 def cleaned(column: Any) -> Any:
-    """The cells as text without surrounding space; null where they stand for nothing."""
+    """The cells as text without surrounding space; null where they are missing."""
     import polars as pl
 
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Duration):

@@ -1,4 +1,4 @@
-"""Parts of a dask DataFrame or array, computed with where they lie. Needs the extra ``cluster``."""
+"""Parts of a dask DataFrame or array, processed where they are stored. Needs the extra ``cluster``."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from polyladder.tables.partitions import Part
 T = TypeVar("T")
 
 FIRST_ROWS = 2**40
-"""Row numbers of a part begin at its position times this: how many rows a part has is not known before it is read."""
+"""Row numbers of part i start at i times this, because the size of a part is not known before it is read."""
 
 JOINED = 8
-"""Results of so many parts are joined at once, on a worker, before anything is sent on."""
+"""Results of this many parts are joined at once, on a worker, before they are sent on."""
 
 
 def is_dask(X: Any) -> bool:
@@ -26,11 +26,10 @@ def is_dask(X: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class DaskPartitions:
-    """Row partitions of dask collections; all must be parted alike.
+    """Row partitions of dask collections, all divided at the same rows.
 
-    They are computed by whatever scheduler is current: threads of this process, or the workers of the
-    ``distributed.Client`` that was made last. Only results of folds travel, joined on the way. A collection that is not
-    persisted is read anew in every pass.
+    The current scheduler computes them: threads of this process, or the workers of the latest ``distributed.Client``.
+    Only results of folds are sent, joined on the way. A collection that is not persisted is read again in every pass.
 
     Attributes:
         X: dask DataFrame or array (n, d).
@@ -64,17 +63,17 @@ class DaskPartitions:
 
 
 def row_blocks(collection: Any) -> list[Any]:
-    """The parts of a collection, one under the other; the columns of an array must not be parted."""
+    """The row blocks of a collection in order; the columns of an array must not be divided."""
     blocks = np.asarray(collection.to_delayed(), dtype=object)
     if blocks.ndim > 1 and blocks.shape[1] > 1:
         raise ValueError(
-            f"X must be parted by rows alone; got {blocks.shape[1]} parts of its columns. Use X.rechunk((rows, -1))."
+            f"X must be divided by rows only; got {blocks.shape[1]} blocks of columns. Use X.rechunk((rows, -1))."
         )
     return list(blocks.ravel())
 
 
 def result_of(of_part: Callable[[Part], Any], number: int, X: Any, y: Any, weight: Any) -> Any:
-    """What a worker computes of one part; None of an empty one."""
+    """What a worker computes from one part; None for an empty one."""
     if not len(X):
         return None
     if len(X) != len(y):
@@ -84,7 +83,7 @@ def result_of(of_part: Callable[[Part], Any], number: int, X: Any, y: Any, weigh
 
 
 def join_all(join: Callable[[Any, Any], Any], results: list[Any]) -> Any:
-    """The results that there are, joined in order."""
+    """The results that are not None, joined in order."""
     found = None
     for result in results:
         if result is not None:

@@ -56,25 +56,25 @@ TIMES = ("%H:%M", "%I:%M %p", "%I:%M:%S %p", "%H:%M:%S%.f")
 """Times of day."""
 
 ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
-"""Dates that mean one day only, whatever the format of the others: they are read in every column of dates."""
+"""Unambiguous formats: they are read in every column of dates, whatever its own format."""
 
 WITHOUT_DAY = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
-"""Months: their first day is meant."""
+"""Months; they are read as their first day."""
 
 SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d-%m-%Y": "%m-%d-%Y", "%d/%m/%y": "%m/%d/%y"}
-"""Formats that some cells fit in both ways."""
+"""Formats of which a cell may fit both."""
 
 DAYS = "days since 1970-01-01"
-"""The unit that dates become numbers in."""
+"""The unit of dates that are read as numbers."""
 
 SHARES_OF_DAY = "days since midnight"
-"""The unit that times of day become numbers in: 12:00 is 0.5."""
+"""The unit of times of day that are read as numbers: 12:00 is 0.5."""
 
 EXAMPLE = 20088.0 + 13.75 / 24
-"""A day that tells its parts apart: December 31, 2024, a quarter to two."""
+"""December 31, 2024, 13:45: an example in which day, month, hour and minute cannot be confused."""
 
 PLAIN_NUMBER = r"^[+-]?\d*[.,]?\d+([eE][+-]?\d+)?$"
-"""No date is written like this, but for eight digits in a column of nothing else."""
+"""A plain number, which is not a date unless every cell of the column has eight digits."""
 
 FIRST_YEAR = 1000
 EPOCH = datetime.datetime(1970, 1, 1)
@@ -86,17 +86,17 @@ def find_date_format(cells: Any) -> str | None:
     Args:
         cells: different texts without surrounding space, none missing.
     """
-    # Eight digits are dates only as YYYYMMDD, and fewer digits never: they are numbers first.
+    # Columns of digits are numbers, unless all are eight digits that form a date YYYYMMDD.
     if bool(cells.str.contains(r"^\d+$").all()):
         return "%Y%m%d" if in_our_time(cells) else None
     first = cells.head(20)
-    # Trying all formats is slow, and columns of numbers are many.
+    # Trying all formats is slow, and most columns hold numbers.
     if bool(first.str.contains(PLAIN_NUMBER).any()) or not bool(first.str.contains(r"\d").all()):
         return None
     for date_format in DATE_FORMATS:
         if as_days(first, date_format).null_count() == 0 == as_days(cells, date_format).null_count():
             return date_format
-    # Days with a time beside days without, seconds beside none: the longest of the ways in which they are written.
+    # Some cells have a time of day, or seconds, and others do not: take the longest format that occurs.
     for start, alike in ((r"^\d{4}-\d\d-\d\d", ISO), (r"^\d{1,2}:\d\d", TIMES)):
         if bool(cells.str.contains(start).all()) and read_dates(cells, alike[0]).null_count() == 0:
             return next(date_format for date_format in reversed(alike) if as_days(cells, date_format).count())
@@ -111,13 +111,13 @@ def in_our_time(cells: Any) -> bool:
 
 
 def is_ambiguous(cells: Any, date_format: str) -> bool:
-    """Whether day and month could as well be exchanged in every cell."""
+    """Whether day and month could be swapped in every cell."""
     other = SWAPPED.get(date_format)
     return other is not None and as_days(cells, other).null_count() == 0
 
 
 def as_days(text: Any, date_format: str) -> Any:
-    """Cells as days since 1970, fractions of a day included; null where they are not written in this way."""
+    """Cells as days since 1970, fractions of a day included; null where they do not have this format."""
     import polars as pl
 
     plain = text.str.replace(r"(\d\d:\d\d.*?)(Z|[+-]\d\d:?\d\d)$", "$1")
@@ -127,13 +127,13 @@ def as_days(text: Any, date_format: str) -> Any:
         first = pl.Series(text.name, ["1970-01-01 "]).new_from_index(0, len(plain))
         plain, date_format = first + plain, f"%Y-%m-%d {date_format}"
     found = plain.str.to_datetime(date_format, strict=False, time_unit="us")
-    # A year of two digits is no year of the first century.
+    # %Y would read a year of two digits as one of the first century.
     found = found.set((found.dt.year() < FIRST_YEAR).fill_null(False), None)
     return found.dt.epoch("us") / 86_400e6
 
 
 def read_dates(text: Any, date_format: str | None) -> Any:
-    """Cells as days, in the column's format or as an ISO date; a column without a format takes each file's own."""
+    """Cells as days, in the column's format or as an ISO date; without a format, each file's own is found."""
     if date_format is None:
         present = text.drop_nulls().unique(maintain_order=True)
         date_format = (find_date_format(present) if len(present) else None) or ISO[0]
@@ -165,7 +165,7 @@ def date_words(date_format: str | None) -> str:
 
 
 def date_unit(date_format: str | None) -> str:
-    """The unit that a column of dates becomes numbers in."""
+    """The unit of a column of dates that is read as numbers."""
     return SHARES_OF_DAY if date_format in TIMES else DAYS
 
 

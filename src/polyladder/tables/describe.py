@@ -68,7 +68,7 @@ def describe_numbers(name: str, values: NDArray[np.float64]) -> ColumnSummary:
 
 
 def density(present: NDArray[np.float64]) -> Density:
-    """A histogram of numbers in equal bins; in fewer where there are not as many floats between its ends."""
+    """A histogram of numbers in equal bins; fewer where the range holds too few different floats."""
     low, high = present.min(), present.max()
     if low == high:
         half = max(0.5, np.spacing(np.abs(low)))

@@ -35,7 +35,7 @@ STILL = 1e-9
 """A sine that moves by no more than this over all rows is a constant."""
 
 LARGEST = 1e150
-"""Numbers beyond this are refused in training: their squares are no numbers any more."""
+"""Numbers beyond this are refused in training: their squares overflow."""
 
 
 Wave = tuple[int, float, float, float, float]

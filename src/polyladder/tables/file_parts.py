@@ -15,15 +15,15 @@ from polyladder.tables.table_file import TableFile, open_table
 from polyladder.tables.totals import refuse_totals
 
 COPIES = 40
-"""How often a fit in memory holds the numbers of a table at its peak, the selection included. A rough
-guess: 200,000 rows of 20 columns took 3 GiB, the libraries' half included, which is 75 copies."""
+"""Copies of a table's numbers that a fit in memory, selection included, holds at its peak. A rough guess: 200,000 rows
+of 20 columns took 3 GiB, of which the libraries take half, or about 75 copies."""
 
 TEXT_BYTES = 18
-"""Bytes of memory that a byte of text may become so: a number is written in about 18 characters."""
+"""Bytes of memory that a byte of text needs in such a fit: a number takes about 18 characters."""
 
 
 def table_files(path: str | Path) -> list[Path]:
-    """A file, or the Parquet files of a folder by name, those in folders within it included."""
+    """A file, or all Parquet files of a folder and its subfolders, sorted by name."""
     place = Path(path)
     if not place.is_dir():
         return [place]
@@ -47,7 +47,7 @@ def bytes_in_memory(path: str | Path) -> int:
                 total += lazy.select(pl.len()).collect().item() * len(lazy.collect_schema()) * 8 * COPIES
                 continue
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-            pass  # A damaged file is refused, in words, by who reads it.
+            pass  # A damaged file is refused, with a sentence, when it is read.
         total += file.stat().st_size * TEXT_BYTES
     return total
 
@@ -100,7 +100,7 @@ def sampled_file(files: list[Path], size: int, seed: int, tell: Callable[[int], 
 class FileParts:
     """Batches (X, y) of files, for `polyladder.tables.partitions.LocalPartitions`.
 
-    Rows without a target, or of a class that is not among the known ones, are left out.
+    Rows without a target, or with an unknown class, are left out.
 
     Attributes:
         files: of equal columns.

@@ -8,24 +8,24 @@ from polyladder.tables.columns import MISSING
 from polyladder.tables.number_style import is_number
 
 PREVIEW = 30
-"""Rows that are looked at."""
+"""Rows that are inspected."""
 
 FEWEST_NUMBERS = 5
-"""Numbers of a column below its second line, at least."""
+"""Numbers that a column must have below the second line, at least."""
 
 FEWEST_COLUMNS = 2
-"""Columns of numbers that must have a text in that line: one alone may be a cell that is wrong."""
+"""Columns of numbers that must have a text in that line, at least: a single text may be a wrong cell."""
 
 MOST_COLUMNS = 100
-"""Columns that are looked at."""
+"""Columns that are inspected."""
 
 Row = Sequence[str | None]
 
 
 def second_line(header: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], str] | None:
-    """The names of a table whose first row is a second line of its header, and a sentence; None if it is a row.
+    """The names of a table whose first row is a second line of its header, and a sentence; None if that row holds data.
 
-    It is one where columns hold numbers in all rows below and text in this one.
+    The row belongs to the header if columns hold text in it and numbers in all rows below.
 
     Args:
         header: the first line.
@@ -42,7 +42,7 @@ def second_line(header: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], 
     shown = ", ".join(repr(str(first[i]).strip()) for i in texts[:3]) + (", ..." if len(texts) > 3 else "")
     names = [name.strip() for name in header]
     if all(names) and len(set(names)) == len(names):
-        return names, f"The second line ({shown}) belongs to the header: no row, and left out."
+        return names, f"The second line ({shown}) belongs to the header: it is left out."
     # A group is named once, above the first of its columns.
     groups: list[str] = []
     for name in names:
@@ -53,11 +53,11 @@ def second_line(header: Sequence[str], rows: Sequence[Row]) -> tuple[list[str], 
 
 
 def is_number_column(cells: Sequence[str | None]) -> bool:
-    """Whether cells are numbers throughout, and some are there."""
+    """Whether all cells are numbers or missing, and some are numbers."""
     present = [cell.strip() for cell in cells if cell is not None and not is_missing(cell)]
     return len(present) >= FEWEST_NUMBERS and all(is_number(cell) for cell in present)
 
 
 def is_missing(cell: str | None) -> bool:
-    """Whether a cell stands for nothing."""
+    """Whether a cell is missing."""
     return cell is None or cell.strip().lower() in MISSING

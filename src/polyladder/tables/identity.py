@@ -1,4 +1,4 @@
-"""Columns that name rows instead of describing them: ids, counters and row numbers, which give an answer away."""
+"""Columns that name rows instead of describing them, such as ids and row numbers: they may leak the answer."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, Literal
 from polyladder.tables.columns import ColumnKind
 
 NEARLY_ALL = 0.95
-"""From this share of different values on, a column that is called an id is one."""
+"""A column with the name of an id is one if at least this share of its values is different."""
 
 DENSE = 0.1
 """Rising whole numbers are a counter with gaps if they are at least this share of all numbers in their range."""
 
 LONG = 8
-"""Digits of a number that, where all cells have as many and all differ, is a code: a phone or an account."""
+"""Numbers with at least this many digits are codes, such as phone numbers, if all have equally many and all differ."""
 
 MOST_CATEGORIES = 500
 """Text columns with more different values than this, or than half the rows, are names rather than categories."""
@@ -32,13 +32,13 @@ TIME_NAME = re.compile(r"year|month|week|day|date|hour|minute|second|time|epoch|
 
 
 def useless(column: Any, values: Any, kind: ColumnKind, forced: bool) -> str:
-    """Why a column cannot help, if it cannot.
+    """Why a column cannot help to predict; empty if it may.
 
     Args:
         column: as it was read.
         values: its cells as numbers or text.
         kind: what it holds.
-        forced: whether it was asked for as it is.
+        forced: whether the user asked for this column.
     """
     if kind.kind == "empty":
         return "is empty"
@@ -56,7 +56,7 @@ def useless(column: Any, values: Any, kind: ColumnKind, forced: bool) -> str:
 
 
 def identity(present: Any, kind: ColumnKind) -> str:
-    """Why a column names rows, if it does."""
+    """Why a column only names rows; empty if it does not."""
     count, different = len(present), present.n_unique()
     if count < 10 or different < NEARLY_ALL * count:
         return ""
@@ -78,7 +78,7 @@ def identity(present: Any, kind: ColumnKind) -> str:
 
 
 def is_id_name(name: str) -> bool:
-    """Whether a column is called like an id: "id", "customerId", "PatientID", "row", "invoice number"."""
+    """Whether a column has the name of an id: "id", "customerId", "PatientID", "row", "invoice number"."""
     words = [word.lower() for word in WORD.findall(name)]
     if not words:
         return False
@@ -86,7 +86,7 @@ def is_id_name(name: str) -> bool:
 
 
 def counter(values: Any) -> Literal["", "counter", "gaps"]:
-    """Whether different whole numbers count rows: without gaps in any order, or with some and rising or falling."""
+    """Whether different whole numbers count rows: without gaps in any order, or with gaps if they rise or fall."""
     span = float(values.max()) - float(values.min()) + 1
     if span == len(values):
         return "counter"

@@ -12,7 +12,7 @@ from typing import Any
 from polyladder.tables.text_rows import LONGEST_ROW
 
 FIRST_ROWS = 10_000
-"""Rows whose keys are the columns; a later row must not have another."""
+"""Rows whose keys become the columns; a later row must not have any other key."""
 
 CHUNK_ROWS = 50_000
 """Rows of a frame, at most."""
@@ -30,7 +30,7 @@ def is_json(sample: str) -> bool:
 
 
 def json_table(blocks: Iterator[bytes], label: str, most_cells: int) -> tuple[tuple[str, ...], Iterator[Any]]:
-    """The names of the columns, in the order in which they come, and frames of text cells.
+    """The names of the columns, in the order of their first use, and frames of text cells.
 
     Args:
         blocks: of UTF-8.
@@ -46,7 +46,7 @@ def json_table(blocks: Iterator[bytes], label: str, most_cells: int) -> tuple[tu
 
 
 def frames(rows: Iterator[Row], names: tuple[str, ...], label: str, size: int) -> Iterator[Any]:
-    """Frames of so many rows; a key that the first rows do not have is refused."""
+    """Frames of the rows; a key that the first rows do not have is refused."""
     import polars as pl
 
     count = 0
@@ -122,7 +122,7 @@ def listed(blocks: Iterator[bytes], label: str) -> Iterator[Any]:
         except (ValueError, RecursionError) as error:
             if not more or isinstance(error, RecursionError) or len(text) - at > LONGEST_ROW:
                 raise no_json(error, label, f"entry {number + 1:,}") from error
-            # As much again as there is: a long entry is not looked at from its start too often.
+            # Double what is read, so that a long entry is not parsed from its start too often.
             pieces, size = [text[at:]], len(text) - at
             while more and size >= 0:
                 block = next(blocks, b"")
@@ -147,7 +147,7 @@ def entry(text: str, at: int, mark: str) -> tuple[Any, int] | None:
 
 
 def no_json(error: BaseException, label: str, where: str) -> ValueError:
-    """The sentence about a text that is no JSON."""
+    """The sentence about a text that is not JSON."""
     if isinstance(error, RecursionError):
         return ValueError(f"{label} must hold objects of texts and numbers; got deep nesting in {where}.")
     said = str(error).split(": line", maxsplit=1)[0]
@@ -157,7 +157,7 @@ def no_json(error: BaseException, label: str, where: str) -> ValueError:
 
 
 def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, no key of which comes twice."""
+    """An object whose keys are all different."""
     made = dict(found)
     if len(made) < len(found):
         raise ValueError("a key comes twice")
@@ -169,7 +169,7 @@ DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, o
 
 
 def cells(found: Any, label: str, where: str) -> Row:
-    """The cells of an object as text, null for what is missing."""
+    """The cells of an object as text, with null for missing ones."""
     if not isinstance(found, dict):
         raise ValueError(f"{label} must hold objects; got {str(found)[:40]!r} in {where}.")
     made: Row = {}

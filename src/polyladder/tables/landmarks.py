@@ -13,14 +13,14 @@ from polyladder.tables.table import Table
 Array = np.ndarray[Any, Any]
 
 ENDS = 16
-"""Rows that are kept for the highest predictions, and as many for the lowest, of all outputs together; of each output
-one at least."""
+"""Rows kept for the highest predictions, and as many for the lowest, over all outputs together; at least one per
+output."""
 
 BETWEEN = 64
-"""Rows that are kept besides, evenly spread over the predictions of the first output."""
+"""Further rows, evenly spread over the predictions of the first output."""
 
 NUMBERS = 2**14
-"""Numbers that those between may hold together: of a table of many columns fewer rows are kept."""
+"""Numbers that the further rows may hold together: of a table with many columns, fewer rows are kept."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What points and commas mean where a column leaves it open: 1.589 beside 950 may be thousands or decimals."""
+"""What points and commas mean where a column leaves it open: the point of 1.589 may mark thousands or decimals."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from polyladder.tables.number_style import Comma, find_style, read_numbers
 
 AROUND = r"[^\d.,]*"
 OPEN = rf"^{AROUND}[1-9]\d{{0,2}}[.,]\d{{3}}{AROUND}$"
-"""One mark with three digits behind it: it may mean both."""
+"""One mark followed by three digits: it may mark thousands or decimals."""
 
 SMALL = rf"^{AROUND}[1-9]\d{{0,2}}{AROUND}$"
-"""A number below 1,000 without a mark, as thousands leave it and three decimals do not."""
+"""A number below 1,000 without a mark: usual where marks are for thousands, rare among numbers with three decimals."""
 
 LARGE = r"\d{4}"
-"""A number that a mark of thousands would have cut."""
+"""Four digits in a row, so that thousands are not marked."""
 
 ENOUGH = 5
-"""Different numbers with a mark from which on, beside two without, the mark is no decimal point in a file whose commas
-are decimal: of numbers with three decimals one in ten ends in a zero, and one in a thousand has none."""
+"""In a file with decimal commas, points mark thousands if at least this many different numbers have one and two have
+none: of numbers with three decimals only one in a thousand is whole."""
 
 FIRST = 50
-"""Cells that are looked at first."""
+"""Cells that are inspected first."""
 
 WORDS = {".": "point", ",": "comma"}
 
@@ -32,13 +32,13 @@ WORDS = {".": "point", ",": "comma"}
 def settle_marks(
     frame: Any, kinds: Mapping[str, ColumnKind], comma: Comma, fixed: Iterable[str] = ()
 ) -> tuple[dict[str, ColumnKind], dict[str, str]]:
-    """The kinds of columns after all have been heard: where one leaves a mark open, the others decide.
+    """The kinds of columns, where a mark that one column leaves open is decided by the others.
 
     Args:
         frame: with these columns.
-        kinds: of the columns, each as it looks alone.
+        kinds: of the columns, each judged by its own cells.
         comma: what a comma in a number means where the cells leave it open.
-        fixed: columns whose kind was asked for, and stays.
+        fixed: columns whose kind was asked for and is not changed.
 
     Returns:
         The kinds, and for some columns a sentence about what was decided or left open.
@@ -68,14 +68,14 @@ def is_open(column: Any) -> bool:
 
     if column.dtype != pl.String:
         return False
-    # To look at all cells of every column takes long, and the first ones tell of most.
+    # Inspecting all cells of every column is slow, and the first ones settle most columns.
     first = different(column.head(FIRST))
     marked = first.filter(first.str.contains("[.,]"))
     return bool(marked.str.contains(OPEN).all()) and bool(open_mark(different(column)))
 
 
 def open_mark(cells: Any) -> str:
-    """The mark of a column in which it may mean thousands as well as decimals; empty where there is none."""
+    """The mark that may mean thousands or decimals in these cells; empty where nothing is open."""
     if bool(cells.str.contains(LARGE).any()):
         return ""
     marked = cells.filter(cells.str.contains("[.,]"))
@@ -85,7 +85,7 @@ def open_mark(cells: Any) -> str:
 
 
 def settled(cells: Any, kind: ColumnKind, mark: str, sure: set[str], comma: Comma) -> tuple[ColumnKind, str]:
-    """A column whose mark is open, as the others say, and a sentence about it."""
+    """A column with an open mark, decided as the other columns suggest, and a sentence about it."""
     first = cells.filter(cells.str.contains(mark, literal=True))[0]
     small = cells.filter(cells.str.contains(SMALL))
     other = "," if mark == "." else "."
@@ -113,9 +113,9 @@ def settled(cells: Any, kind: ColumnKind, mark: str, sure: set[str], comma: Comm
 def as_others_write(
     frame: Any, kinds: Mapping[str, ColumnKind], comma: Comma, say: Callable[[str], None]
 ) -> dict[str, ColumnKind]:
-    """The kinds that training found, for new cells, which may come from a program that writes decimals otherwise.
+    """The kinds that training found, adapted to new cells with another decimal mark.
 
-    Where some columns show that, marks that others leave open are read as those show.
+    If some columns show that the decimal mark has changed, the open marks of other columns are read in that way.
 
     Args:
         frame: of new rows.
@@ -127,7 +127,7 @@ def as_others_write(
 
     found = dict(kinds)
     texts = [name for name, kind in kinds.items() if kind.kind == "number" and frame[name].dtype == pl.String]
-    # Most files are written as that of training, and these have no mark of the other kind.
+    # Most files are written like the training file, and then no other mark occurs.
     strange = [name for name in texts if bool(frame[name].str.contains(unlike(kinds[name]), literal=True).any())]
     sure = {mark for name in strange if (mark := new_mark(different(frame[name]), kinds[name], comma))}
     if len(sure) != 1:
@@ -143,12 +143,12 @@ def as_others_write(
 
 
 def unlike(kind: ColumnKind) -> str:
-    """The mark that decimals of a column do not have."""
+    """The mark, point or comma, that is not the column's decimal mark."""
     return "," if kind.style.decimal == "." else "."
 
 
 def new_mark(cells: Any, kind: ColumnKind, comma: Comma) -> str:
-    """The decimal mark of cells that are not written as training's; empty if they are, or leave it open."""
+    """The decimal mark of new cells if it differs from that of training; empty if it does not, or is open."""
     if not read_numbers(cells, kind.style).null_count() or open_mark(cells):
         return ""
     style = find_style(cells, comma)

@@ -1,4 +1,4 @@
-"""Numbers that stand for nothing: -999 among temperatures."""
+"""Numbers that mark missing values, such as -999 among temperatures."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import Any
 from polyladder.tables.number_style import number_words
 
 CODES = (-99.0, -999.0, -9999.0, -99999.0, -999999.0)
-"""What is read as missing where it stands apart from all other numbers."""
+"""Numbers that are read as missing where they are far from all others."""
 
 SURE = -999.0
-"""From here down a code need not be far away where all other numbers are zero or more."""
+"""Codes up to this one need not be far away if all other numbers are zero or more."""
 
 DOUBTFUL = (999.0, 9999.0, 99999.0, 999999.0)
-"""What is mentioned where it stands apart."""
+"""Numbers that are only mentioned where they are far from all others."""
 
 FEWEST = 10
-"""With fewer numbers, none stands apart."""
+"""With fewer numbers than this, no code is looked for."""
 
 
 def missing_code(values: Any) -> float | None:
-    """The number that stands for nothing, if one does.
+    """The number that marks missing values, or None.
 
     Args:
         values: numbers, null where they are missing.
@@ -37,7 +37,7 @@ def missing_code(values: Any) -> float | None:
 
 
 def code_note(values: Any, name: str) -> str:
-    """A sentence where a large number stands apart that often stands for nothing; else empty."""
+    """A sentence if a large number, far from all others, may mark missing values; else empty."""
     present = values.drop_nulls()
     if len(present) < FEWEST or present.max() not in DOUBTFUL:
         return ""

@@ -1,4 +1,4 @@
-"""How the numbers of a text column are written (currency, percent, thousands, brackets, 3.5k), and reading them so."""
+"""How the numbers of a text column are written (currency, percent, thousands, brackets, 3.5k), and how to read them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ MAGNITUDES = {"k": 1e3, "K": 1e3, "m": 1e6, "M": 1e6, "mn": 1e6, "Mio": 1e6, "b"
 """What a letter behind a number multiplies it by."""
 
 DOUBTFUL = {"m", "b", "B", "T"}
-"""Letters that are units or codes as often: they count where k or M stand beside them, or a currency before them."""
+"""Letters that may also be units or codes: they are magnitudes only if k or M occurs too, or a currency comes
+before."""
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "₩", "R$", "USD", "EUR", "GBP", "CHF", "CAD", "AUD", "JPY", "CNY", "INR", "SEK")
 
@@ -23,10 +24,10 @@ SIGNS = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY", "₹": "INR", "₩"
 
 SPACES = " \u00a0\u2009\u202f"
 MOST_ENDINGS = 50
-"""Different texts behind numbers, beyond which they are no units."""
+"""Different texts behind numbers, at most; with more of them they are not units."""
 
 BARE = 0.2
-"""The share of numbers without the unit that the others have, at most."""
+"""The share of numbers that may lack the unit of the others, at most."""
 
 POWER = r"(?:[^\d()\s]{1,6}/)?(?:[kcdm]?m|in|ft|yd|mi)\^?[23](?:/[a-z]{1,4})?"
 """Units of areas and volumes, which have a digit: m2, kg/m3, ft^2, m3/h."""
@@ -45,7 +46,7 @@ GRAMMAR = (
 
 NUMBER = re.compile(GRAMMAR)
 LONGEST_NUMBER = 80
-"""Characters of a cell that may be a number: Python's patterns take long for long texts that are none."""
+"""Longest cell that may be a number: Python's patterns are slow on long texts that are not numbers."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class NumberStyle:
 
     @property
     def money(self) -> str:
-        """The code of the currency, or its sign if it has none; empty if the numbers are no money."""
+        """The code of the currency, or its sign if it has no code; empty if the numbers are not amounts of money."""
         sign = self.prefix.strip() or self.suffix.strip()
         return SIGNS.get(sign, sign) if sign in CURRENCIES else ""
 
@@ -107,7 +108,7 @@ def find_style(cells: Any, comma: Comma) -> NumberStyle | None:
 
     if not read_numbers(cells, PLAIN).null_count():
         return PLAIN
-    # A few cells are enough to see that most texts are no numbers.
+    # A few cells show that most text columns do not hold numbers.
     if not bool(cells.head(20).str.contains(GRAMMAR).all()) or not bool(cells.str.contains(GRAMMAR).all()):
         return None
     parts = cells.str.extract_groups(GRAMMAR).struct.unnest().with_columns(pl.all().fill_null(""))
@@ -194,17 +195,17 @@ def find_marks(digits: list[str], comma: Comma) -> tuple[str, str] | None:
 
 
 def read_numbers(text: Any, style: NumberStyle, unit: str | None = None) -> Any:
-    """Cells as float64, null where they are not written in this style; plain numbers are read in every style.
+    """Cells as float64; null where they do not have this style. Plain numbers are read in every style.
 
     Args:
         text: a column of text without surrounding space.
         style: how its numbers are written.
-        unit: in which they are wanted, if that is not the style's; cells in others of its kind are converted.
+        unit: of the result, if it differs from the style's; cells in units that measure the same are converted.
     """
     import polars as pl
 
     if style == PLAIN:
-        # The minus sign of typesetters is one, too.
+        # The typographic minus sign counts as well.
         return text.str.replace("−", "-", literal=True).cast(pl.Float64, strict=False)
     parts = text.str.extract_groups(GRAMMAR).struct.unnest().with_columns(pl.all().fill_null(""))
     wanted = style.suffix.strip() if unit is None else unit
@@ -240,14 +241,14 @@ def mark_pattern(style: NumberStyle) -> tuple[str, str]:
 
 
 def scaling(ending: str, style: NumberStyle, wanted: str) -> tuple[float, float] | None:
-    """Factor and shift of a number with this ending, in the unit that is wanted; None if that is not known."""
+    """Factor and shift that turn a number with this ending into the wanted unit; None if they are not known."""
     factor = factor_of(ending, style)
     found = conversion(ending if factor is None else style.suffix.strip(), wanted)
     return None if found is None else ((factor or 1.0) * found[0], found[1])
 
 
 def factor_of(ending: str, style: NumberStyle) -> float | None:
-    """What a number with this ending is multiplied by; None if it is not of the style."""
+    """What a number with this ending is multiplied by; None if the style has no such ending."""
     unit = style.suffix.strip()
     if ending in ("", unit):
         return 1.0
@@ -268,7 +269,7 @@ def endings(text: Any) -> Any:
 
 
 def write_number(value: float, style: NumberStyle, digits: int = 6) -> str:
-    """A number as the column's cells are written, with so many digits at most."""
+    """A number as the column's cells are written, with at most this many digits."""
     letter = style.letter
     if letter == "*":
         letter = next((name for name, least in (("B", 1e9), ("M", 1e6), ("k", 1e3)) if abs(value) >= least), "")
@@ -288,7 +289,7 @@ def write_number(value: float, style: NumberStyle, digits: int = 6) -> str:
 
 
 def number_words(value: float, signed: bool = False) -> str:
-    """A number for people: four digits, thousands marked, no powers of ten between 0.001 and 10^15."""
+    """A number for readers: four digits, marks between thousands, no powers of ten between 0.001 and 10^15."""
     text = write_number(value, NumberStyle(thousands=","), 4)
     return f"+{text}" if signed and value >= 0 else text
 
@@ -299,7 +300,7 @@ def number_style(entries: dict[str, Any]) -> NumberStyle:
 
 
 def counted(count: int, word: str, plural: str = "") -> str:
-    """How many of something, in a word or its plural.
+    """A count with its word, in the singular or the plural.
 
     >>> counted(1, "row"), counted(2000, "row"), counted(2, "process", "processes")
     ('1 row', '2,000 rows', '2 processes')

@@ -1,7 +1,7 @@
-"""Rows in parts, here or on other machines. All that is asked of them is a fold: compute for each part, then join.
+"""Rows in parts, here or on other machines. They offer one operation, a fold: compute for each part, then join.
 
-A fit of rows that no machine holds at once needs nothing else: every number that it learns is a sum over rows, and a
-sum over rows is a sum over parts.
+That is enough to fit rows that no machine holds at once: every number that is learned is a sum over rows, and so a sum
+over parts.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class Partitions(Protocol):
     """Rows in parts that can be passed over again and again, always the same."""
 
     def fold(self, of_part: Callable[[Part], T], join: Callable[[T, T], T]) -> T:
-        """Compute ``of_part`` of every part, where it lies, and join the results, in the order of the parts.
+        """Compute ``of_part`` for every part, where it is stored, and join the results in the order of the parts.
 
         Args:
-            of_part: a function without side effects that can be pickled, with all that it needs.
+            of_part: a function without side effects that can be pickled, together with its data.
             join: joins two results into one; associative.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class LocalPartitions:
-    """Batches in this process, one after another: while one is computed with, the next is read and coded.
+    """Batches in this process, one after another: while one is in use, the next is read and coded.
 
     Attributes:
         batches: gives the same tuples (X, y) or (X, y, weight) each time it is iterated over.
@@ -59,8 +59,8 @@ class LocalPartitions:
     def __post_init__(self) -> None:
         if isinstance(self.batches, Iterator):
             raise TypeError(
-                f"batches must give its rows anew in every pass; got {type(self.batches).__name__}, which is empty "
-                "after one. Give an object whose __iter__ starts anew, such as a list."
+                f"batches must give its rows again in every pass; got {type(self.batches).__name__}, which is empty "
+                "after one. Give an object whose __iter__ starts over, such as a list."
             )
 
     def parts(self) -> Iterator[Part]:
@@ -90,11 +90,11 @@ class LocalPartitions:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Parts that are changed where they lie, before anything is computed of them: features made, rows left out.
+    """Parts that are changed where they are stored before anything is computed: features are made, or rows left out.
 
     Attributes:
         source: the parts as they are.
-        code: makes another part of each; a function that can be pickled.
+        code: turns a part into another; a function that can be pickled.
     """
 
     source: Partitions
@@ -129,7 +129,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
 
 
 def row_keys(part: Part, seed: int) -> NDArray[np.float64]:
-    """A number in [0, 1) for each row, as if drawn at random: by the row's number alone, however rows are parted.
+    """A pseudorandom number in [0, 1) for each row. It depends on the row's number alone, not on how rows are divided.
 
     It is the finalizer of SplitMix64, in whole numbers that wrap around.
     """

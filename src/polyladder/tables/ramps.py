@@ -50,12 +50,12 @@ class Ramps:
         out /= self.scale[:, None]
 
     def knots(self, column: int) -> Array:
-        """Where the ramps of a column begin or end, sorted; empty for a column without ramps."""
+        """Where the ramps of a column begin or end, sorted; empty if it has none."""
         own = self.column == column
         return np.unique(np.concatenate([self.low[own], self.high[own]]))
 
     def slopes(self, column: int, t: float) -> Array:
-        """The derivative of every scaled ramp by one column where that is t, no knot. Shape (ramps,)."""
+        """The derivative of every scaled ramp by one column at t, which must not be a knot. Shape (ramps,)."""
         rising = (self.column == column) & (self.low < t) & (t < self.high)
         return np.where(rising, 1 / ((self.high - self.low) * self.scale), 0.0)
 
@@ -73,7 +73,7 @@ def learn_ramps(t: Array, parts: int, weight: Array | None = None) -> Ramps | No
     for j in range(t.shape[1]):
         order = np.argsort(t[:, j], kind="stable")
         values, reached = t[order, j], np.cumsum(share[order]) / share.sum()
-        # Knots are values that occur: a weight of 2 and a row given twice find the same.
+        # Knots are values that occur, so that a weight of 2 and a row given twice lead to the same knots.
         inner = values[np.minimum(np.searchsorted(reached, np.arange(1, parts) / parts - 1e-9), len(values) - 1)]
         edges = np.unique(np.r_[values[0], inner, values[-1]])
         if len(np.unique(values)) > 2 and len(edges) > 2:
@@ -89,8 +89,8 @@ def learn_ramps(t: Array, parts: int, weight: Array | None = None) -> Ramps | No
 
 
 def within_reach(ramps: Ramps, reach: float) -> Ramps:
-    """The same ramps, divided by more where their ends would lie farther than ``reach`` from zero.
+    """The same ramps, with a larger scale where their ends would lie farther than ``reach`` from zero.
 
-    The last ramp of a column with a heavy tail rises for a few rows alone: their deviation is tiny.
+    The last ramp of a column with a heavy tail rises for only a few rows, so its standard deviation is tiny.
     """
     return replace(ramps, scale=np.maximum(ramps.scale, np.maximum(ramps.mean, 1 - ramps.mean) / reach))

@@ -1,4 +1,4 @@
-"""A schema: what the columns of a table are, written down by hand as TOML, and a first one to begin with."""
+"""A schema: what the columns of a table are, written as TOML, and a first draft of one to be edited."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Wish = Literal["number", "category", "boolean", "date", "drop", "keep"]
 WISHES = ("number", "category", "boolean", "date", "drop", "keep")
 STYLE = ("prefix", "suffix", "decimal", "thousands", "letter", "brackets")
 ALLOWED = {"date": ("format",), "number": (*STYLE, "missing"), "boolean": ("words",), "category": ("spelled",)}
-"""What a rule may say beside its kind."""
+"""What a rule may say besides its kind."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,12 @@ class Rule:
     """What a schema says of a column.
 
     Attributes:
-        kind: what it holds; "keep" leaves that open, but never takes the column for an id.
+        kind: what it holds; "keep" leaves the kind open, but uses the column even if it looks like an id.
         date_format: of dates.
         style: of numbers; None to have it found.
         words: for no and yes.
-        missing: the number that stands for nothing, if one does.
-        spelled: categories by their other spellings.
+        missing: the number that marks a missing value, if there is one.
+        spelled: maps other spellings of a category to the one that is used.
     """
 
     kind: Wish
@@ -64,7 +64,7 @@ def read_schema(source: str | Path | Mapping[str, Any]) -> dict[str, Rule]:
 
     Each column is a word (number, category, boolean, date, drop, keep), or a table with ``kind`` and, for dates,
     ``format``; for numbers ``prefix``, ``suffix``, ``decimal``, ``thousands``, ``letter``, ``brackets``, and
-    ``missing`` for the number that stands for nothing; for booleans ``words``; for categories ``spelled``, a table of
+    ``missing`` for the number that marks missing values; for booleans ``words``; for categories ``spelled``, a table of
     other spellings.
     """
     if isinstance(source, Mapping):
@@ -116,7 +116,7 @@ def rule(label: str, name: str, entry: Any) -> Rule:
 
 
 def fault(key: str, value: Any) -> str:
-    """What the entry of a rule must be, if it is not; else empty."""
+    """What a faulty entry of a rule must be; empty if it is fine."""
     if key == "brackets":
         return "" if isinstance(value, bool) else "true or false"
     if key == "missing":
@@ -134,7 +134,7 @@ def fault(key: str, value: Any) -> str:
 
 
 def schema_text(columns: tuple[Understood, ...]) -> str:
-    """A schema that says what was understood, to be changed by hand."""
+    """A schema of what was understood, to be edited by hand."""
     lines = ["# What each column is: number, category, boolean, date, or drop.", "[columns]"]
     for column in columns:
         kind = column.kind

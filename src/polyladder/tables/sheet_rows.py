@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from polyladder.files.xml_parts import LONGEST, Parts
@@ -96,7 +96,7 @@ def cell_text(book: Workbook, kind: str, form: str, value: str | None) -> str | 
         at = int(value) if value.isdecimal() and len(value) < 9 else len(book.strings)
         if at >= len(book.strings):
             raise ValueError(
-                f"{book.label} must be a whole workbook; it lacks the text {value!r} of a cell. Save it anew."
+                f"{book.label} must be a whole workbook; it lacks the text {value!r} of a cell. Save it again."
             )
         return book.strings[at]
     if kind == "b":
@@ -107,7 +107,7 @@ def cell_text(book: Workbook, kind: str, form: str, value: str | None) -> str | 
 
 
 def date_text(value: str, form: str, first_day: datetime.datetime) -> str:
-    """Days since the first, as an ISO date, or a time of day; what is none stays a number."""
+    """Days since the first day as an ISO date or a time of day; numbers that are neither stay as they are."""
     try:
         days = float(value)
         moment = first_day + datetime.timedelta(seconds=round(days * 86_400))
@@ -120,7 +120,7 @@ def date_text(value: str, form: str, first_day: datetime.datetime) -> str:
 
 
 def sheet_rows(parts: SheetParts, blocks: Iterator[bytes]) -> Iterator[Row]:
-    """The rows of a sheet, blank ones as empty lists, as its XML is read."""
+    """The rows of a sheet while its XML is read; blank ones are empty lists."""
     reader = Parts(parts.book.label, parts.start, parts.end)
     for block in chain(blocks, [b""]):
         reader.feed(block, last=not block)
@@ -153,7 +153,7 @@ def sheet_table(
         wanted: name or number of the sheet; None for the first.
         most_columns: that a row may have.
         most_cells: of a frame.
-        notes: told which sheet was read, and what was left out; complete when all frames are read.
+        notes: receives which sheet was read and what was left out; complete when all frames are read.
     """
     name, part = choose_sheet(book, wanted)
     if wanted is None and len(book.sheets) > 1:
@@ -163,7 +163,7 @@ def sheet_table(
     header = next(rows, None)
     first = next(rows, None)
     while header is not None and first is not None and filled(header) == 1 < filled(first):
-        notes.append(f"The line {next(c for c in header if c)!r} above the table is a title: left out.")
+        notes.append(f"The line {next(c for c in header if c)!r} above the table is a title and is left out.")
         header, first = first, next(rows, None)
     if header is None:
         raise ValueError(f"{book.label} must hold a header and rows; its sheet {name!r} is empty.")
@@ -187,29 +187,21 @@ def filled(row: Row) -> int:
 
 def frames(rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, notes: list[str]) -> Iterator[Any]:
     """Frames of text cells, whose columns have no names yet."""
-    size = max(1, most_cells // width)
-    waiting: list[Row] = []
-    for count, row in enumerate(rows, 1):
-        if len(row) > width:
-            raise ValueError(
-                f"Row {count} of {parts.book.label} must have {width} cells as its header has; got {len(row)}."
-            )
-        waiting.append([*row, *[None] * (width - len(row))])
-        if len(waiting) == size:
-            yield frame(waiting, width)
-            waiting = []
-    if waiting:
-        yield frame(waiting, width)
+    import polars as pl
+
+    count = 0
+    while chunk := list(islice(rows, max(1, most_cells // width))):
+        for i, row in enumerate(chunk, count + 1):
+            if len(row) > width:
+                raise ValueError(
+                    f"Row {i} of {parts.book.label} must have {width} cells as its header has; got {len(row)}."
+                )
+        count += len(chunk)
+        filled_up = [[*row, *[None] * (width - len(row))] for row in chunk]
+        yield pl.DataFrame(filled_up, schema={str(i): pl.String for i in range(width)}, orient="row")
     if parts.without_result:
         count = parts.without_result
         notes.append(
-            f"{count:,} {'cell holds a formula' if count == 1 else 'cells hold formulas'} without a result: taken as "
+            f"{count:,} {'cell holds a formula' if count == 1 else 'cells hold formulas'} without a result: read as "
             "missing. Open the file in a spreadsheet program and save it."
         )
-
-
-def frame(rows: Sequence[Row], width: int) -> Any:
-    """Rows as a frame."""
-    import polars as pl
-
-    return pl.DataFrame(rows, schema={str(i): pl.String for i in range(width)}, orient="row")

@@ -1,4 +1,4 @@
-"""Text tables whose columns are held apart by spaces, one or several."""
+"""Text tables whose columns are separated by one or more spaces."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from polyladder.tables.number_style import is_number
 
 LINES = 50
-"""Lines that are looked at."""
+"""Lines that are inspected."""
 
 GAP = re.compile(rb'"(?:[^"\n]|"")*"|[ \t]+')
 ENDS = re.compile(rb"(?m)^ | (?=\r?$)")
 
 
 def row_names(sample: str) -> bool | None:
-    """Whether rows have a name that the header has not, as R writes them; None where columns are not spaced.
+    """Whether rows start with a name that has no header, as R writes them; None where spaces do not separate columns.
 
-    They are if all lines have equally many words, and two columns, or one of three, hold numbers.
+    Spaces separate columns if all lines have equally many words, and two columns, or one of three, hold numbers.
 
     Args:
         sample: the beginning of a text; its last line may be cut.
@@ -38,7 +38,7 @@ def row_names(sample: str) -> bool | None:
 
 
 def spaced_blocks(blocks: Iterator[bytes], named: bool) -> Iterator[bytes]:
-    """The text with one space between cells and none around lines; a header without it gets a name for row names."""
+    """The text with one space between cells and none around lines; a header without a name for row names gets one."""
     rest = b"row " if named else b""
     for block in blocks:
         lines, found, rest = (rest + block).rpartition(b"\n")
@@ -47,7 +47,7 @@ def spaced_blocks(blocks: Iterator[bytes], named: bool) -> Iterator[bytes]:
 
 
 def squeeze(text: bytes) -> bytes:
-    """Whole lines with one space instead of several, and of tabs, outside quotes."""
+    """Whole lines with one space in place of several spaces or tabs, outside quotes."""
     if b'"' in text:
         single = GAP.sub(lambda found: found[0] if found[0].startswith(b'"') else b" ", text)
     else:

@@ -9,13 +9,14 @@ FEWEST_LETTERS = 3
 """Shorter texts are codes, in which case may mean something."""
 
 MOST = 5000
-"""Different texts, beyond which they are names rather than categories and nobody looks at their case."""
+"""With more different texts than this, they are names rather than categories, and their case is ignored."""
 
 
 def find_spellings(cells: Any) -> dict[str, str]:
-    """For each other spelling of a category the most frequent one; empty where every category has one spelling alone.
+    """For each rarer spelling of a category, the most frequent one; empty where every category has a single spelling.
 
-    Where one category has several spellings, all are known in small letters, in capitals and with a first capital.
+    Where one category has several spellings, every category is also known in small letters, in capitals and with a
+    first capital.
 
     Args:
         cells: text without surrounding space, none missing, each as often as it occurs.
@@ -36,12 +37,12 @@ def find_spellings(cells: Any) -> dict[str, str]:
 
 
 def best(group: dict[str, int]) -> str:
-    """The most frequent spelling; of equally frequent ones that in small and large letters."""
+    """The most frequent spelling; of equally frequent ones, the one in mixed case."""
     return max(group, key=lambda text: (group[text], text not in (text.lower(), text.upper())))
 
 
 def short_twins(cells: Any) -> tuple[str, str] | None:
-    """Two texts too short to be taken for one that differ in case alone, if there are any."""
+    """Two short texts that differ only in case and are kept apart, if there are any."""
     texts = set(cells.unique().to_list()) if cells.n_unique() <= MOST else set()
     twins = ((text, text.swapcase()) for text in sorted(texts) if letters(text) < FEWEST_LETTERS)
     return next(((a, b) for a, b in twins if a != b and b in texts), None)

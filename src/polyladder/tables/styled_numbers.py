@@ -1,4 +1,4 @@
-"""Numbers as text in the style and the unit of training: converted where that is known, refused elsewhere."""
+"""Text as numbers in the style and unit of training: other units are converted where that is known, else refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_styled(text: Any, kind: ColumnKind, comma: Comma, row: int, say: Callable[[str], None]) -> Any:
-    """Numbers in the column's style; where a cell is not, in the style that the cells at hand share.
+    """Numbers in the column's style; cells that do not have it are read in the style that they share.
 
     The second matters for new files: prices that were plain in training may come with a currency.
 
@@ -55,7 +55,7 @@ def read_styled(text: Any, kind: ColumnKind, comma: Comma, row: int, say: Callab
 def settle_unit(
     kind: ColumnKind, style: NumberStyle, text: Any, wrong: Any, row: int, say: Callable[[str], None]
 ) -> tuple[str, float]:
-    """The unit that new cells are read in, and a factor behind that; cells of another kind than training's are refused.
+    """The unit that new cells are read in, and a further factor; units that cannot be converted are refused.
 
     Args:
         kind: of the column, as training had it.
@@ -63,7 +63,7 @@ def settle_unit(
         text: the new cells.
         wrong: which of them are not written as in training.
         row: number of the first cell's row.
-        say: told what was taken as it is.
+        say: told what was used without conversion.
     """
     at = int(wrong.arg_true()[0])
     wanted, given, suffix = kind.unit, style.unit or style.money, style.suffix.strip()
@@ -95,7 +95,7 @@ def settle_unit(
 def tell_units(
     kind: ColumnKind, style: NumberStyle, text: Any, values: Any, row: int, say: Callable[[str], None]
 ) -> None:
-    """Say which units were converted; where they were, a number without a unit is refused."""
+    """Say which units were converted; if any was, a number without a unit is refused."""
     behind = endings(text)
     found = behind.drop_nulls().unique(maintain_order=True).to_list()
     other = [unit for unit in found if unit and not (style.letter and split_ending(unit)[0])]
@@ -114,7 +114,7 @@ def tell_units(
 
 
 def refuse_fractions(kind: ColumnKind, cells: Any, values: Any, row: int) -> None:
-    """Refuse numbers up to 1 without a sign where most of training's were percentages above 1: they are fractions."""
+    """Refuse plain numbers up to 1 where most percentages of training were above 1: they may be fractions."""
     if kind.unit != "%" or kind.span is None or kind.span[1] <= 1:
         return
     sizes = values.drop_nulls().abs()

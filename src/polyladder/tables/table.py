@@ -14,10 +14,10 @@ TEXT = ("str", "string", "large_string", "utf8", "category", "categorical", "enu
 """How the names of types of text and categories begin, in pandas, polars and arrow, in lower case."""
 
 DATES = ("date", "timestamp")
-"""How the names of types of dates begin, which are read as days since 1970 ..."""
+"""How the names of types of dates begin. Dates are read as days since 1970."""
 
 SPANS = ("time", "duration", "period", "interval")
-"""... and those of times of day and spans, which are refused."""
+"""How the names of types of times of day and of durations begin, which are refused."""
 
 DAY = 86_400e6
 """Microseconds of a day."""
@@ -81,7 +81,7 @@ class Located(Protocol):
 
 
 def as_numbers(X: Any) -> Any:
-    """A masked array as numbers with NaN where it is masked; everything else as it is, but for arrays of dates."""
+    """A masked array as numbers with NaN where it is masked. Arrays of dates are refused; all else is unchanged."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         # NumPy would count them in whatever unit they are stored in.
         raise ValueError(f"X must hold numbers; got dates ({X.dtype}). Turn them into numbers first, such as days.")
@@ -124,8 +124,8 @@ def is_date(column: Any) -> bool:
 def is_categorical(name: str, column: Any) -> bool:
     """Text and categorical columns are categories; numbers, booleans, nullable numbers and dates are not.
 
-    A column of Python objects is what its values are, and must not mix numbers and text: such a mixture is nearly
-    always a number that was misread.
+    A column of Python objects is judged by its values. It must not mix numbers and text: a mixture is nearly always a
+    misread number.
     """
     kind = str(column.dtype).lower()
     if is_date(column):
@@ -148,12 +148,12 @@ def is_categorical(name: str, column: Any) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value of an object column stands for nothing: None, NaN, NaT or pandas' NA."""
+    """Whether a value of an object column is missing: None, NaN, NaT or pandas' NA."""
     return value is None or (not isinstance(value, str) and str(value) in ("nan", "NaN", "<NA>", "NaT"))
 
 
 def no_spans(name: str) -> str:
-    """What is said of a column of spans of time."""
+    """The error for a column of durations."""
     return (
         f"Column {name!r} must hold numbers, categories or dates; got times or spans of time. "
         "Turn it into numbers first, such as hours."
@@ -181,7 +181,7 @@ def read_table(X: Any, categorical: Sequence[int]) -> Table:
 
 
 def read_days(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column of dates as days since 1970, in UTC where they have a time zone; what is missing as NaN."""
+    """A column of dates as days since 1970, in UTC where they have a time zone; NaN where they are missing."""
     try:
         values = column if str(column.dtype) != "object" else [None if is_missing(v) else v for v in column]
         stamps = np.asarray(values, dtype="datetime64[us]")
@@ -191,7 +191,7 @@ def read_days(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def read_numbers(name: str, column: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column as float64, what is missing as NaN."""
+    """A column as float64, with NaN for missing values."""
     try:
         if isinstance(column, Located):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -32,7 +32,7 @@ BLOCK = 2**23
 """Bytes of text read at once: 8 MiB, about 100,000 rows of ten numbers."""
 
 SAMPLE = 2**16
-"""Bytes of text that at least are looked at to find encoding, line ends and separator."""
+"""Bytes of text, at least, that are inspected to find encoding, line ends and separator."""
 
 PARQUET_ROWS = 100_000
 """Rows of a Parquet file read at once."""
@@ -41,10 +41,10 @@ MOST_COLUMNS = 2**15
 """Columns that a text table may have. Each costs 2 kB in a frame, however little it holds."""
 
 MOST_CELLS = 2**20
-"""Cells of a frame, those included that short rows lack; each costs 16 bytes."""
+"""Cells of a frame, including those that short rows lack; each costs 16 bytes."""
 
 ZIP, OLE = (b"PK\x03\x04", b"PK\x05\x06"), b"\xd0\xcf\x11\xe0"
-"""How zips and files of old office programs begin."""
+"""First bytes of zip files, and of files of old office programs."""
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -60,7 +60,7 @@ class TableFile:
         names: of the columns, all different; a column without a name is called by its position.
         chunks: polars frames with these columns, one after another; they can be read once.
         comma: whether a comma in a number marks its decimals or its thousands.
-        notes: sentences about what was guessed or mended; complete when all chunks are read.
+        notes: sentences about what was guessed or repaired; complete when all chunks are read.
     """
 
     label: str
@@ -110,10 +110,11 @@ def open_stream(
         plain.seek(0)
     if start.startswith(OLE):
         raise ValueError(
-            f"{label} must be .xlsx or CSV; it is an .xls file of old, or has a password. Save it as .xlsx without one."
+            f"{label} must be .xlsx or CSV; it is an old .xls file or has a password. "
+            "Save it as .xlsx without a password."
         )
     if sheet is not None:
-        raise ValueError(f"--sheet must be left out for {label}, which is no workbook; got {sheet!r}.")
+        raise ValueError(f"--sheet must be left out for {label}, which is not a workbook; got {sheet!r}.")
     if not start.startswith(b"PAR1"):
         return open_text(plain, start, label, block)
     with stream:
@@ -144,7 +145,7 @@ def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
     """Open a Parquet file."""
     import polars as pl
 
-    # A panic within polars is no Exception.
+    # A panic inside polars is not an Exception.
     damage = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
     try:
         lazy = pl.scan_parquet(source)
@@ -163,7 +164,7 @@ def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
         except damage as error:
             raise ValueError(f"{label} cannot be read as Parquet after row {rows}: {reason(error)}.") from error
         if rows != count:
-            raise ValueError(f"{label} must hold the {count:,} rows that its index tells of; got {rows:,}.")
+            raise ValueError(f"{label} must hold the {count:,} rows that its index states; got {rows:,}.")
 
     return TableFile(label, names, chunks(), "thousands", [])
 
@@ -221,7 +222,7 @@ def utf8_blocks(blocks: Iterator[bytes], label: str) -> tuple[Iterator[bytes], s
 
 
 def find_encoding(start: bytes, whole: bool, label: str) -> tuple[str, Literal["strict", "replace"]]:
-    """The encoding of a text that starts like this, or is this, and what to do about bytes that it does not know."""
+    """The encoding of a text from its beginning, and how its decoder treats unknown bytes."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16", "strict"
     if b"\0" in start:
@@ -242,7 +243,7 @@ def ends_at_cr(sample: str) -> bool:
 
 
 def find_separator(sample: str) -> str:
-    """The separator that cuts the first rows into equally many cells, and into the most; empty if none cuts them."""
+    """The separator that cuts the first rows into equally many cells, and into the most; empty if none does."""
     lines = sample.strip(" \r\n")
 
     def score(separator: str) -> tuple[float, int]:
@@ -299,7 +300,7 @@ def with_second_line(
 
 
 def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
-    """Names that are all different: those without one are called by their position, repeated ones are numbered."""
+    """Different names for all columns: one without a name is called by its position, repeated names are numbered."""
     names: dict[str, None] = {}
     counts: dict[str, int] = {}
     notes = []
@@ -328,13 +329,13 @@ def read_chunks(
             raise ValueError(
                 f"Row {count + at + 1} of {label} must have {width} cells as its header has; got {cells[at]}."
             )
-        # Rows that lack most of their cells make frames that are much larger than their text.
+        # Rows that lack most of their cells become frames much larger than their text.
         step = max(1, max(MOST_CELLS, len(rows.text) // 2) // width)
         for first in range(0, len(rows), step):
             last = min(first + step, len(rows))
             yield parse(rows.part(first, last), names, separator, is_row[first:last])
         if len(cells):
-            # Blank lines at the end of a file are nothing to speak of.
+            # Blank lines at the end of a file are usual and not reported.
             after = int(np.argmax(is_row[::-1]))
             blank, waiting = blank + waiting + len(rows) - len(cells) - after, after
         else:
@@ -342,16 +343,16 @@ def read_chunks(
         count, short = count + len(cells), short + int((cells < width).sum())
     if short:
         which = "1 row has" if short == 1 else f"{short:,} rows have"
-        notes.append(f"{which} fewer cells than the header: filled up as missing.")
+        notes.append(f"{which} fewer cells than the header: the rest is read as missing.")
     if blank:
-        notes.append(f"{'1 blank line is no row' if blank == 1 else f'{blank:,} blank lines are no rows'}: left out.")
+        notes.append(f"{'1 blank line is' if blank == 1 else f'{blank:,} blank lines are'} left out.")
 
 
 def parse(text: bytes, names: Sequence[str], separator: str, is_row: NDArray[np.bool_]) -> Any:
     """A frame of text cells, with missing ones at the end of short rows, of those lines that are rows."""
     import polars as pl
 
-    # A line before the rows tells their width, whatever the first of them lacks.
+    # A first line of full width tells polars the number of columns, even if the first row is short.
     numbers = [str(i) for i in range(len(names))]
     header = separator.join(numbers).encode() + b"\n"
     schema = dict.fromkeys(numbers, pl.String)

@@ -1,7 +1,7 @@
-"""Rows of a text table: found in blocks of bytes, with their quotes mended and their cells counted.
+"""Rows of a text table: found in blocks of bytes, with their quotes repaired and their cells counted.
 
 A quote that begins a cell opens it until the next single quote, as in RFC 4180; elsewhere it is a character. Parsers
-differ in what they make of anything else, so that only text about which they agree is handed on.
+differ about everything else, so only text on which they agree is handed on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ LONGEST_ROW = 2**26
 
 PART = 2**19
 MANY = 2**17
-"""A block with more quotes and line ends than this is looked at in parts of 512 KiB: every one costs tens of bytes."""
+"""A block with more quotes and line ends than this is processed in parts of 512 KiB: each of them costs tens of
+bytes."""
 
 QUOTE, LF, CR = b'"\n\r'
 QUOTED = re.compile(rb'"(?:[^"]++|"")*+"')
@@ -73,11 +74,11 @@ class TextRows:
         return len(self.ends)
 
     def part(self, first: int, last: int) -> bytes:
-        """The text of the rows from one on and before another, counted from 0."""
+        """The text of the rows from ``first`` up to, not including, ``last``, counted from 0."""
         return self.text[self.ends[first - 1] + 1 if first else 0 : self.ends[last - 1] + 1 if last else 0]
 
     def after(self, first: int) -> TextRows:
-        """The rows from one on, counted from 0."""
+        """The rows from number ``first`` on, counted from 0."""
         skipped = len(self.text) - len(self.part(first, len(self)))
         return TextRows(self.text[skipped:], self.ends[first:] - skipped, self.cells[first:], self.blank[first:])
 
@@ -89,7 +90,7 @@ def find_rows(blocks: Iterator[bytes], layout: TextLayout, label: str) -> Iterat
         many = block.count(b'"') + block.count(b"\n") + block.count(b"\r") > MANY
         at = 0
         while at < len(block):
-            # As much again as there is: a long row is not looked at from its start too often.
+            # Double what is read, so that a long row is not parsed from its start too often.
             size = max(PART, len(rest)) if many else len(block)
             buffer = rest + block[at : at + size]
             at += size
@@ -135,7 +136,7 @@ def whole_rows(buffer: bytes, layout: TextLayout, label: str, line: int, final: 
 
 
 def index_rows(text: bytes, layout: TextLayout, held: bytes) -> tuple[TextRows, bytes]:
-    """Where the rows of a text with regular quotes end; what follows the last is left, before what is held back."""
+    """The rows of a text with regular quotes, and what follows the last of them, with what was held back."""
     data = np.frombuffer(text, np.uint8)
     plain = ~in_quotes(data)
     if layout.cr and b"\r" in text:
@@ -197,7 +198,7 @@ def mend_quotes(buffer: bytes, layout: TextLayout, label: str, line: int, final:
     """
     separator = layout.separator.encode()
     mended = bytearray()
-    # What stands before `copied` is in the mended text, whose first `kept` bytes are whole rows: those before `row`.
+    # All before `copied` is in the repaired text, whose first `kept` bytes are whole rows: those before `row`.
     copied = kept = row = at = 0
     while True:
         quote = buffer.find(b'"', at)

@@ -1,4 +1,4 @@
-"""Rows at the bottom of a table that sum up those above: known by their label and by their numbers, and left out."""
+"""Rows at the bottom of a table that sum up those above. Their labels and numbers show it, and they are left out."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LABEL = re.compile(
 """What such rows are called."""
 
 MOST_ROWS = 3
-"""Rows at the bottom that are looked at."""
+"""Rows at the bottom that are inspected."""
 
 FEWEST_ROWS = 3
-"""Rows above them, at least."""
+"""Rows that must be above them, at least."""
 
 NEAR = 1e-3
-"""How far a sum or a mean may be off, relative to what it is of: cells are rounded."""
+"""Relative error that a sum or a mean may have: cells are rounded."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class Sums:
 def without_totals(frame: Any, comma: Comma, notes: list[str]) -> Any:
     """A frame without the rows at its bottom that sum up those above, and a sentence for each, added to the notes.
 
-    Such a row has a label, as "Total" is, and the sum or the mean of a column; or, where a cell is empty that no other
-    row leaves empty, the sums of two columns and no other number.
+    Such a row has a label, such as "Total", and the sum or the mean of a column. Without a label, it must leave a cell
+    empty that no other row leaves empty, and hold the sums of two columns and no other number.
 
     Args:
         frame: of cells as they were read.
         comma: what a comma in a number means where the cells leave it open.
-        notes: of what was decided.
+        notes: receives the sentences.
     """
     for count in range(min(MOST_ROWS, len(frame) - FEWEST_ROWS), 0, -1):
         above, below = frame.head(len(frame) - count), frame.tail(count)
@@ -73,17 +73,17 @@ def without_totals(frame: Any, comma: Comma, notes: list[str]) -> Any:
 
 
 def row_label(row: Any) -> str:
-    """The cell of a row that says that it sums up others; empty if there is none."""
+    """The cell that labels a row as a total; empty if there is none."""
     return next((cell.strip() for cell in row.row(0) if is_label(cell)), "")
 
 
 def is_label(cell: Any) -> bool:
-    """Whether a cell is called as rows are that sum up others."""
+    """Whether a cell is a usual label of a total."""
     return isinstance(cell, str) and LABEL.fullmatch(cell.strip().rstrip(": ")) is not None
 
 
 def refuse_totals(sample: Any, last: Any, comma: Comma, label: str) -> None:
-    """Refuse a table of which only a sample is known if its last row is called a total and holds a large part of one.
+    """Refuse a table, known only by a sample, whose last row is labeled a total and holds a number as large as one.
 
     Args:
         sample: rows of the table.
@@ -114,7 +114,7 @@ def may_sum_up(above: Any, row: Any) -> bool:
 
 
 def column_numbers(above: Any, below: Any, comma: Comma) -> Sums | None:
-    """What the numbers of a column sum up to; None if it holds something else."""
+    """The sums of a column of numbers; None if it holds anything else."""
     import polars as pl
 
     if above.dtype == pl.String:

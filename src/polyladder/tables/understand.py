@@ -16,13 +16,13 @@ from polyladder.tables.schema import Rule
 from polyladder.tables.spellings import short_twins
 
 EXAMPLES = 3
-"""Categories that are named."""
+"""Categories that are named, at most."""
 
 EXACT = 2.0**53
 """Up to here every whole number is a float64."""
 
 LINES = 30
-"""Columns that get a line each; beyond, plain numbers are listed together."""
+"""Columns that get a line each; if there are more, plain numbers share one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Understood:
         values: its cells as numbers or text; None where it is left out.
         reason: why it is left out, or empty.
         detail: its range, levels or writing, in words.
-        note: what was decided or doubted that the reader should hear of, in sentences, or empty.
+        note: sentences about decisions and doubts that the reader should know of, or empty.
     """
 
     kind: ColumnKind
@@ -91,7 +91,7 @@ def understand(
         drop: columns to leave out.
         keep: columns that are used, even if they look like ids.
         category: columns of categories, whatever they look like.
-        beside: other columns, understood already: how their numbers are written tells of the others.
+        beside: other columns, already understood: the way their numbers are written helps with the rest.
     """
     rules = all_rules(schema, drop, category)
     kinds = {name: kind_of(frame[name], comma, rules.get(name)) for name in names} | dict(beside or {})
@@ -113,7 +113,7 @@ def asked(rules: Mapping[str, Rule]) -> list[str]:
 
 
 def kind_among(frame: Any, name: str, comma: Comma, rules: Mapping[str, Rule]) -> tuple[ColumnKind, str]:
-    """What one column of a frame is, by its cells and by how the others write their numbers; and a sentence, or none.
+    """What one column of a frame is, by its cells and by how other columns write numbers; and a sentence, or "".
 
     Args:
         frame: of all columns.
@@ -152,14 +152,14 @@ def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, kee
 def cells_of(
     column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, note: str = ""
 ) -> tuple[ColumnKind, Any, str]:
-    """A column with what its cells tell beyond their kind, the cells as numbers or text, and what is to be said.
+    """A column with what its cells tell beyond their kind, the cells as numbers or text, and sentences to show.
 
     Args:
         column: as it was read.
         kind: what it holds.
         comma: what a comma in a number means where the cells leave it open.
-        known: what was said of it; then nothing is guessed.
-        note: what is to be said of it already.
+        known: the rule of this column, if there is one; then nothing is guessed.
+        note: sentences to show so far.
     """
     notes = [note]
     values = convert(column, kind, comma, say=notes.append)
@@ -172,7 +172,7 @@ def cells_of(
 
 
 def without_codes(kind: ColumnKind, values: Any, notes: list[str]) -> tuple[ColumnKind, Any]:
-    """A column of numbers, and its numbers without those that stand for nothing."""
+    """A column of numbers, and its numbers without those that mark missing values."""
     code = missing_code(values)
     if code is None:
         notes.append(code_note(values, kind.name))
@@ -187,7 +187,7 @@ def without_codes(kind: ColumnKind, values: Any, notes: list[str]) -> tuple[Colu
 
 
 def rounding_note(column: Any, values: Any) -> str:
-    """A sentence where different whole numbers become one, as they have more digits than a float64; else empty."""
+    """A sentence where different whole numbers become equal because a float64 has too few digits; else empty."""
     present = values.drop_nulls()
     if not len(present) or present.abs().max() <= EXACT or column.dtype.is_float():
         return ""
@@ -219,7 +219,7 @@ def detail(values: Any, kind: ColumnKind) -> str:
 
 
 def doubt(column: Any, kind: ColumnKind) -> str:
-    """A sentence where dates could be read in two ways, or texts differ in case alone."""
+    """A sentence where dates could be read in two ways, or texts differ only in case; else empty."""
     import polars as pl
 
     if column.dtype != pl.String:

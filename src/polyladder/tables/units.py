@@ -37,10 +37,10 @@ SIZES: dict[str, tuple[int, float, float]] = {
     for names, size in units.items()
     for name in names.split()
 } | {name: (-1, *to_celsius) for name, to_celsius in TEMPERATURES.items()}
-"""What a unit measures, by number, and factor and shift to the first of its kind."""
+"""For each unit, the number of what it measures, and factor and shift to the first unit that measures the same."""
 
 FOLDED = {name.lower(): size for name, size in SIZES.items() if name[0] not in "MGK"}
-"""The same by small letters: KG is kg, but mW is not MW."""
+"""The same by small letters where they name one unit: KG is kg, but mW is not MW."""
 
 
 def conversion(found: str, wanted: str) -> tuple[float, float] | None:
@@ -64,6 +64,6 @@ def size_of(unit: str) -> tuple[int, float, float] | None:
 
 
 def unit_of(name: str) -> str | None:
-    """What stands in brackets at the end of a column's name: "cement (kg/m3)" is in kg/m3."""
+    """What is in brackets at the end of a column's name: "cement (kg/m3)" is in kg/m3."""
     found = re.search(r"[(\[]([^()\[\]]{1,20})[)\]]\s*$", name)
     return found[1].strip() or None if found else None

@@ -1,6 +1,6 @@
-"""What `Features` learn of a table that lies in parts: one pass for scales, ranges, categories and a random sample.
+"""What `Features` learn from a table in parts: one pass for scales, ranges, categories and a random sample.
 
-Ranges and categories are exact: rows that witness them are kept beside the sample. Means and variances are exact: they
+Ranges and categories are exact: rows that hold them are kept besides the sample. Means and variances are exact: they
 are sums. Quantiles (medians of missing numbers, ramps, quantile maps) and shares of categories are those of the sample.
 """
 
@@ -36,7 +36,7 @@ class KeyedRows:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What is known of rows; two summaries join to that of all their rows.
+    """What is known of some rows; two summaries add up to that of all their rows.
 
     Attributes:
         rows: how many there are.
@@ -132,7 +132,7 @@ def witnesses(rows: KeyedRows) -> KeyedRows:
 
 
 def joined(a: KeyedRows, b: KeyedRows) -> KeyedRows:
-    """Rows of two parts of one table."""
+    """The rows of two parts as one."""
     one, other = a.table, b.table
     if one.names != other.names or tuple(one.categories) != tuple(other.categories) or one.dates != other.dates:
         raise ValueError(f"Every part must have the same columns; got {one.names[:6]} and {other.names[:6]}.")

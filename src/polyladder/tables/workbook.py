@@ -1,7 +1,7 @@
 """Workbooks of spreadsheets (.xlsx): which sheets they have, the texts that cells share, and which numbers are dates.
 
-They are read here, by the standard library, because readers at hand build a whole sheet in memory: a file of a few
-kilobytes with one cell in its last corner, or with elements that nobody needs, makes them ask for gigabytes.
+They are read with the standard library, because other readers build a whole sheet in memory: a file of a few kilobytes
+with one cell in its last corner makes them ask for gigabytes.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from polyladder.files.unpack import DAMAGE, file_blocks, reason
 from polyladder.files.xml_parts import read_parts
 
 MOST_SHARED = 2**26
-"""Characters of all texts that cells share, which are held in memory."""
+"""Characters of all texts that cells share, at most: they are held in memory."""
 
 MOST_ENTRIES = 2**22
-"""Shared texts, cell formats and sheets, each."""
+"""Shared texts, cell formats and sheets, at most this many of each."""
 
 DATE_FORMATS = frozenset((*range(14, 18), 22, *range(27, 37), *range(50, 59)))
 """Numbers of formats for dates that every workbook knows."""
@@ -31,7 +31,7 @@ TIME_FORMATS = frozenset((*range(18, 22), 45, 47))
 """The same for times of day."""
 
 NO_CODE = re.compile(r'"[^"]*"|\\.|_.|\*.|\[[^\]]*\]')
-"""Parts of a number format that stand for themselves, or say a color."""
+"""Parts of a number format that are literal text or a color."""
 
 MAIN, TARGETS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 
@@ -61,7 +61,7 @@ class Workbook:
     def blocks(self, part: str) -> Iterator[bytes]:
         """The bytes of a part."""
         if part not in self.archive.namelist():
-            raise ValueError(f"{self.label} must be a whole workbook; it lacks its part {part!r}. Save it anew.")
+            raise ValueError(f"{self.label} must be a whole workbook; it lacks its part {part!r}. Save it again.")
         return file_blocks(self.archive, part, self.size, self.label)
 
 
@@ -93,7 +93,7 @@ def open_workbook(stream: IO[bytes], label: str) -> Workbook | None:
 
 
 def relations(book: Workbook) -> dict[str, tuple[str, str]]:
-    """By their names, the kinds of the parts that a workbook refers to, and where they are."""
+    """The parts that a workbook refers to: by their names, their kinds and where they are."""
     found: dict[str, tuple[str, str]] = {}
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -128,7 +128,7 @@ def sheets_of(book: Workbook, targets: dict[str, tuple[str, str]]) -> tuple[tupl
 
 
 def shared_strings(book: Workbook, part: str) -> list[str]:
-    """The texts that cells share, their differently written parts joined, without how they are spoken."""
+    """The texts that cells share, with differently formatted runs joined and phonetic hints left out."""
     found: list[str] = []
     pieces: list[str] = []
     spoken, size = 0, 0
@@ -201,7 +201,7 @@ def kind_of_code(code: str) -> str:
 
 
 def check_count(book: Workbook, found: Any) -> None:
-    """Refuse lists without measure."""
+    """Refuse lists that are too long."""
     if len(found) >= MOST_ENTRIES:
         raise ValueError(
             f"{book.label} must have at most {MOST_ENTRIES:,} texts and formats; got more. Save it as CSV."

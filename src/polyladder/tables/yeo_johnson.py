@@ -1,4 +1,4 @@
-"""The Yeo-Johnson transform of many columns at once: one by one they take longer than the prediction of a row."""
+"""The Yeo-Johnson transform of many columns at once: column by column it takes longer than predicting a row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 
 SMALL = np.finfo(np.float64).eps
-"""Exponents below this are taken for zero, where the transform is a logarithm; SciPy draws the line there too."""
+"""Exponents below this count as zero, where the transform is a logarithm; SciPy uses the same limit."""
 
 
 def yeo_johnson(x: Array, exponents: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The record of a training run: what is known of every model while it trains, and what is handed back."""
+"""The record of a training run: what is known of every model while it trains, and what is returned."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class History:
     """How training went. A step is an epoch of Adam, a sweep of block solves, a Gauss-Newton step.
 
     Args:
-        training_loss: after each step; NaN where a model no longer trained. Exact solves state what they lower, the
-            mean loss plus ridge; Adam the mean loss over the batches of the epoch, without the L2 penalty, measured
-            while the weights moved. Shape (*batch_shape, steps), float64.
+        training_loss: after each step; NaN where a model no longer trained. For exact solves it is the mean loss plus
+            ridge; for Adam the mean loss over the batches of the epoch, without the L2 penalty, measured while the
+            weights changed. Shape (*batch_shape, steps), float64.
         validation_loss: mean loss over the validation rows after each step, or None. Same shape.
         steps: completed steps. Shape batch_shape, int64.
         best: the step, counted from 1, whose weights the model has now. Shape batch_shape, int64.
@@ -71,7 +71,7 @@ class TrainingLog:
         self.note(0, members, losses)
 
     def validate(self, members: Tensor, losses: Tensor, patience: int | None) -> Tensor:
-        """Note validation losses, stop models that have run out of patience, tell which are at their best.
+        """Record validation losses, stop models that have run out of patience, and return which are at their best.
 
         Returns:
             Which of the members have their lowest validation loss now. Shape (k,), bool.
@@ -100,9 +100,9 @@ class TrainingLog:
         return [curve[-1].reshape(tuple(batch_shape)) for curve in self.curves]
 
     def mostly_stopped(self, members: Tensor) -> bool:
-        """Whether patience has ended at least half of these models, so that computing the others alone pays.
+        """Whether patience has ended at least half of these models, so that it pays to compute the others alone.
 
-        Diverged models do not count: with them, the others would go on with other draws of dropout.
+        Diverged models do not count, because the draws of dropout of the others would change with them.
         """
         return bool(2 * self.stopped[members].sum() >= len(members))
 

@@ -1,4 +1,4 @@
-"""Tasks and the large arrays that they share: an engine that gets an array by itself sends it once to each worker."""
+"""Tasks and the large arrays that they share, apart from each other: engines send such an array once to each worker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch import Tensor
 T = TypeVar("T")
 
 LARGE = 50_000
-"""Bytes from which on an array is sent by itself."""
+"""Arrays of at least this many bytes are sent apart from their tasks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Packed:
 
     Attributes:
         task: bytes.
-        arrays: what is missing in them; tasks that share an array hold the same object.
+        arrays: that were left out; tasks that share an array hold the same object.
     """
 
     task: bytes
@@ -41,7 +41,7 @@ class ArraysOut(pickle.Pickler):
         self.keys: dict[tuple[object, ...], int] = {}
 
     def persistent_id(self, obj: Any) -> tuple[str, int] | None:
-        """What stands for a large array; None for anything else."""
+        """The number of a large array; None for anything else."""
         plain = is_large_tensor(obj)
         if not plain and not (type(obj) is np.ndarray and obj.nbytes >= LARGE and not obj.dtype.hasobject):
             return None
@@ -65,12 +65,12 @@ class ArraysIn(pickle.Unpickler):
         array = self.arrays[position]
         if kind == "array":
             return array
-        # Torch does not know memory that must not be written to, which is how engines give arrays to several tasks.
+        # Engines give several tasks the same read-only memory, which torch does not support.
         return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
 def is_large_tensor(value: object) -> bool:
-    """Whether this is a large tensor that is nothing but numbers in memory."""
+    """Whether this is a large tensor of plain numbers in memory."""
     if type(value) is not Tensor:
         return False
     plain = value.layout == torch.strided and value.device.type == "cpu" and not value.requires_grad
@@ -78,7 +78,7 @@ def is_large_tensor(value: object) -> bool:
 
 
 def pack(tasks: Sequence[Callable[[], object]]) -> list[Packed]:
-    """Tasks made of functions that are found by their names on a worker, with the large arrays that they read."""
+    """Tasks as bytes, with the large arrays that they read apart; workers import the tasks' functions by name."""
     known: dict[tuple[object, ...], NDArray[Any]] = {}
     found = []
     for task in tasks:
@@ -90,6 +90,6 @@ def pack(tasks: Sequence[Callable[[], object]]) -> list[Packed]:
 
 
 def unpack(task: bytes, arrays: Sequence[NDArray[Any]]) -> Callable[[], Any]:
-    """The task again."""
+    """The task that was packed."""
     found: Callable[[], Any] = ArraysIn(io.BytesIO(task), arrays).load()
     return found

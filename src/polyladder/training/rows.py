@@ -14,7 +14,7 @@ Rows = Tensor | Sequence[Tensor] | None
 
 
 def check_inputs(x: Tensor, in_features: int) -> None:
-    """Refuse inputs that are no rows (n, d) of finite numbers."""
+    """Refuse inputs that are not rows (n, d) of finite numbers."""
     if not isinstance(x, Tensor):
         raise TypeError(f"x must be a torch.Tensor; got {type(x).__name__}. Wrap it in torch.as_tensor.")
     if x.dim() != 2 or x.shape[1] != in_features or not len(x):
@@ -56,7 +56,7 @@ def chosen_rows(
 
 
 def row_weights(vectors: list[Tensor], sample_weight: Tensor | None, like: Tensor) -> Tensor:
-    """What every row counts for every model: as often as its number occurs, times its weight.
+    """The weight of every row for every model: how often its number occurs, times its sample weight.
 
     Args:
         vectors: row numbers, as `chosen_rows` returns them.
@@ -131,7 +131,7 @@ def all_but(held_out: list[Tensor], count: int) -> list[Tensor]:
 
 
 def check_weight(weight: Tensor, rows: list[Tensor], count: int) -> None:
-    """Refuse weights of another length, negative ones, and models all of whose rows weigh nothing."""
+    """Refuse weights of another length, negative weights, and models whose rows all have weight zero."""
     if tuple(weight.shape) != (count,):
         raise ValueError(f"sample_weight must have shape ({count},); got shape {tuple(weight.shape)}.")
     if not bool(((weight >= 0) & weight.isfinite()).all()):

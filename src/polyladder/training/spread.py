@@ -1,7 +1,7 @@
-"""Where programs run that do not depend on each other: on this machine's threads, or where joblib is told to.
+"""Where independent programs run: on threads of this machine, or on joblib's current backend.
 
 ``joblib.parallel_config(backend="dask")``, ``"ray"`` or ``"loky"`` around a fit sends its programs to the workers of
-that engine. A program is a batch of models, so that a task is never a few milliseconds of work.
+that engine. A program is a batch of models, so that a task is large enough to be worth sending.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def run_packed(task: bytes, *arrays: NDArray[Any]) -> Any:
 
 
 def on_one_thread(task: Callable[[], T]) -> T:
-    """Run a task on a worker that has one core: workers beside each other must not fight for all of them."""
+    """Run a task on one thread, so that several workers do not compete for all cores."""
     import torch
 
     before = torch.get_num_threads()

@@ -16,19 +16,19 @@ Options = ParamSpec("Options")
 Result = TypeVar("Result")
 
 ONE_THREAD_ROWS = 100_000
-"""Rows up to which a fit of many small blocks is computed on one thread."""
+"""Up to this many rows a fit of many small blocks is computed on one thread."""
 
 
 FEW_ROWS = 10_000
-"""Rows up to which a prediction is computed on one thread: several would wait for each other longer than they compute,
-and much longer on a busy machine."""
+"""Up to this many rows a prediction is computed on one thread: several would wait for each other longer than they
+compute, above all on a busy machine."""
 
 SMALL_LAYER = 2**15
-"""Weights of a ladder's largest layer up to which many steps with it are computed on one thread."""
+"""Many steps with a ladder are computed on one thread if its largest layer has at most this many weights."""
 
 
 def threads_for(rows: int) -> int | None:
-    """How many threads many small blocks over so many rows are worth; None for as many as there are."""
+    """How many threads many small blocks over this many rows should use; None for all."""
     return 1 if rows <= ONE_THREAD_ROWS else None
 
 
@@ -84,7 +84,7 @@ def rows_on_one_thread(method: Callable[Concatenate[Any, Any, Options], Result])
     def limited_method(self: Any, X: Any, *args: Options.args, **kwargs: Options.kwargs) -> Result:
         try:
             few = len(X) <= FEW_ROWS
-        except TypeError:  # no table, which the method says better
+        except TypeError:  # not a table: the method itself reports that better
             few = True
         with torch_limited(1 if few else None):
             return method(self, X, *args, **kwargs)

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Show all that is known of it. Without a name, list all.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Compare the files present with what was published.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Show this data set in detail; without a name, list all.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Compare the present files with their checksums.")] = False,
     data_dir: Annotated[
         Path | None, typer.Option("--data-dir", help="Folder of data sets, instead of that in POLYLADDER_DATA.")
     ] = None,
 ) -> None:
-    """List the data sets that can be used by name.
+    """List the data sets that can be loaded by name.
 
     Example: polyladder datasets --check
     """
@@ -36,7 +36,7 @@ def datasets(
 
 
 def show_all(entries: tuple[Entry, ...], folders: tuple[Path, ...]) -> None:
-    """One line a data set, within 80 columns."""
+    """One line per data set, within 80 columns."""
     from rich import box
     from rich.table import Table
 
@@ -84,7 +84,7 @@ def show_entry(entry: Entry, folders: tuple[Path, ...]) -> None:
 
 
 def show_check(entries: tuple[Entry, ...], folders: tuple[Path, ...]) -> None:
-    """One line a file that is present; exit code 1 if any is damaged."""
+    """One line per file that is present; exit code 1 if any is damaged."""
     from polyladder_lab.datasets.check import check_files
 
     damaged = total = 0

@@ -30,20 +30,24 @@ def reproduce(
     list_: Annotated[
         bool, typer.Option("--list", help="List tables and figures, and how much of each is done.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A small honest subset, in minutes, stored apart.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A small subset that takes minutes, stored separately."),
+    ] = False,
     only: Annotated[str, typer.Option("--only", help="DATA/MODEL; either may be left out.")] = "",
     show: Annotated[bool, typer.Option("--show", help="Run nothing; print what is stored.")] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Run nothing; print the page of results.")] = False,
     html: Annotated[
         Path | None, typer.Option("--html", help="Write a page with figures to this file (needs matplotlib).")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", help="Groups at a time.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", help="Groups that run at a time.")] = 1,
     threads: Annotated[int, typer.Option("--threads", help="Threads of each group.")] = 1,
     engine: Annotated[
-        EngineName | None, typer.Option("--engine", help="Run groups on loky, dask or ray; --jobs workers, unless ...")
+        EngineName | None,
+        typer.Option("--engine", help="Run groups on --jobs workers of loky, dask or ray."),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option("--scheduler", help="... of a running dask scheduler or ray cluster: its address.")
+        str | None, typer.Option("--scheduler", help="Address of a running dask scheduler or ray cluster.")
     ] = None,
     store: Annotated[Path | None, typer.Option("--store", help="Folder of results.")] = None,
     data_dir: Annotated[
@@ -54,7 +58,7 @@ def reproduce(
     ] = False,
     no_clobber: Annotated[bool, typer.Option("--no-clobber", help="Refuse to replace any existing file.")] = False,
 ) -> None:
-    """Run tables and figures of the paper. What is stored already is not run again.
+    """Run tables and figures of the paper. Stored results are not run again.
 
     Example: polyladder reproduce table_2 --quick
     """
@@ -123,7 +127,7 @@ def default_store(name: str, quick: bool) -> Path:
 
 
 def progress(d: Declaration, store: Store, spent: float, left: float) -> str:
-    """How many splits of a table are done, and how many seconds they took and the rest takes, in words."""
+    """How many splits of a table are done, and how long they took and the rest will take, in words."""
     from polyladder_lab.experiments.engine.compare import compare
 
     lacking = {column.label: column.unavailable for column in d.columns if column.unavailable}

@@ -21,7 +21,7 @@ class DataFile:
 
     Attributes:
         name: without the suffix of a compression.
-        urls: where it can be had, the best first; an address may end in .gz, .bz2, .xz or .zip.
+        urls: where it can be downloaded, the best first; an address may end in .gz, .bz2, .xz or .zip.
         sha256: of the uncompressed content; None where none is known, and then nothing is downloaded.
     """
 

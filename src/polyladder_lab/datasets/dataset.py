@@ -47,11 +47,11 @@ def load_dataset(name: str, data_dir: str | os.PathLike[str] | None = None) -> D
     """A named data set, with its published splits.
 
     Files are taken from ``data_dir``, or else from the folder that the variable POLYLADDER_DATA names, then from the
-    user's cache; what is in neither is downloaded into the cache. Every file is held to its published checksum.
+    user's cache; what is in neither is downloaded into the cache. Every file is compared with its published checksum.
 
     Args:
         name: as ``polyladder datasets`` lists it; case, hyphens and underscores do not matter.
-        data_dir: a folder with one folder a data set.
+        data_dir: a folder with one folder per data set.
 
     Raises:
         ValueError: there is no such data set, or a file is damaged.

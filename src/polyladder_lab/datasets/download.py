@@ -1,4 +1,4 @@
-"""Downloads: in the end a file holds the published bytes, or there is no file."""
+"""Downloads: at the end a file holds the published bytes, or it does not exist."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def download_from(url: str, target: Path, sha256: str, timeout: float) -> Path:
     """Fetch a file from one address, as `download` describes it."""
     # A name for each address: the bytes of one must not continue those of another.
     left_over = target.with_name(f"{target.name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part")
-    # Two processes may want the file at once: each works on a name of its own, and a rename can only be won by one.
+    # Two processes may want the file at once: each works under its own name, and then renames its file.
     own = target.with_name(f"{target.name}.{uuid.uuid4().hex}.part")
     try:
         os.replace(left_over, own)
@@ -73,8 +73,8 @@ def download_from(url: str, target: Path, sha256: str, timeout: float) -> Path:
         if isinstance(error, HTTPError) and error.code != REQUESTED_RANGE_NOT_SATISFIABLE:
             raise
         own.unlink()
-        # If a part was at hand before, it may be what was wrong, as the file on the server can have changed in
-        # between: once more, from the first byte.
+        # An earlier part may be the fault, as the file on the server may have changed since: try again from the first
+        # byte.
         if not resumed:
             raise
         return download_from(url, target, sha256, timeout)
@@ -93,7 +93,7 @@ def fetch(url: str, path: Path, label: str, timeout: float) -> None:
         try:
             return fetch_once(url, path, label, timeout)
         except (OSError, HTTPException):
-            # Asking again is worth it only where something came: a server that sends nothing will not do better.
+            # Ask again only if something arrived: a server that sends nothing will not do better.
             if left == 0 or path.stat().st_size <= size:
                 raise
 
@@ -118,11 +118,11 @@ def fetch_once(url: str, path: Path, label: str, timeout: float) -> None:
         length = response.headers["Content-Length"]
         total = None if length is None else size + int(length)
         task = progress.add_task(label, total=total, completed=size)
-        # read1 hands over what has come; read would hold it back until the block is full, and lose it in a stall.
+        # read1 returns what has arrived; read would wait until the block is full, and lose it in a stall.
         while block := response.read1(BLOCK):
             size += file.write(block)
             progress.update(task, completed=size)
-    # http.client takes an early end of the connection for the end of the file.
+    # http.client mistakes an early end of the connection for the end of the file.
     if total is not None and size < total:
         raise ConnectionError(f"the connection ended after {size} of {total} bytes")
 

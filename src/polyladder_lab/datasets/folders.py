@@ -27,7 +27,7 @@ def data_folders(data_dir: str | os.PathLike[str] | None = None) -> tuple[Path, 
     """The folders to search, in order.
 
     Args:
-        data_dir: a folder with one folder a data set; None takes the one that POLYLADDER_DATA names, if it is set.
+        data_dir: a folder with one folder per data set; None takes the one that POLYLADDER_DATA names, if it is set.
 
     Returns:
         That folder, which must exist, and the cache, which need not.

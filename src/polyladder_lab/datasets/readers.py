@@ -34,14 +34,13 @@ def decompress(content: bytes, suffix: str) -> bytes:
         return content
     try:
         return DECOMPRESS[suffix](content)
-    # Each library has its own way of saying that the bytes are damaged, and those of gzip and bz2 are OSErrors that
-    # name no file.
+    # Each library raises its own errors for damaged bytes, and those of gzip and bz2 are OSErrors that name no file.
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"content must be a whole {suffix} file; got {len(content)} bytes: {error}.") from error
 
 
 def read_content(path: Path, sha256: str | None) -> bytes:
-    """The uncompressed bytes of a file, held to their checksum.
+    """The uncompressed bytes of a file, compared with their checksum.
 
     Args:
         path: the file, compressed or not.

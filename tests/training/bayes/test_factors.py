@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from polyladder import output_moments
+from polyladder.analysis.moments import diagonal_over_rows
 from polyladder.training.bayes import factors as factors_module
-from polyladder.training.bayes.factors import Factors, diagonal, equations, packed, row_chunks, sandwich
+from polyladder.training.bayes.factors import Factors, equations, packed, row_chunks, sandwich
 from polyladder.training.solves.blocks import blocks_of
 from tests.ladders import random_ladder, rows
 
@@ -108,8 +109,8 @@ def test_products_of_symmetric_matrices() -> None:
     S = S + S.transpose(1, 3)
     M = torch.randn(2, 5, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(sandwich(M, S), torch.einsum("bia,banc,bjc->binj", M, S, M))
-    torch.testing.assert_close(diagonal(S), torch.stack([S[:, i, :, i] for i in range(3)], -1))
+    torch.testing.assert_close(diagonal_over_rows(S), torch.stack([S[:, i, :, i] for i in range(3)], -1))
     expected = torch.stack([S[:, i, :, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0))], 1)
     assert torch.equal(packed(S), expected)
-    diagonal(S).zero_()
+    diagonal_over_rows(S).zero_()
     assert (S[:, 1, :, 1] == 0).all()

@@ -82,7 +82,7 @@ def test_sums_of_the_sweep_before_save_a_pass_and_change_nothing():
 def test_refusals():
     x, y, _ = data(50, "squared")
     start = random_start(6, (4,), 1, [0], 1)
-    with pytest.raises(TypeError, match="anew"):
+    with pytest.raises(TypeError, match="again in every pass"):
         LocalPartitions(iter([(x, y)]))
     with pytest.raises(ValueError, match="batches must hold rows"):
         fit_partitions(start, LocalPartitions([]))

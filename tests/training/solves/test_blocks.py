@@ -104,7 +104,7 @@ def test_balance_keeps_the_function_and_never_raises_the_penalty(p: LadderPolyno
     # One ridge weight for all layers, one for all gates, one for the readout, times the model's number.
     factor = torch.arange(1.0, blocks.count + 1, dtype=torch.float64)
     layer, gate, readout = (r * factor for r in ridge)
-    balance(blocks, [(layer, gate, layer if l + 1 < depth else readout) for l in range(depth)])
+    balance(blocks, torch.stack([*[layer] * depth, *[gate] * depth, readout]))
     blocks.forward()
     after = blocks.polynomial()
     torch.testing.assert_close(after(x), before(x), rtol=1e-8, atol=1e-8)
@@ -123,8 +123,7 @@ def test_balance_leaves_dead_units_alone_and_works_without_a_ridge() -> None:
     p.W[0][1], p.b[0][1] = 0.0, 0.0
     blocks = blocks_of(p, rows(5, 3))
     f = blocks.f
-    zero = torch.zeros(1, dtype=torch.float64)
-    balance(blocks, [(zero, zero, zero)])
+    balance(blocks, torch.zeros(3, 1, dtype=torch.float64))
     blocks.forward()
     torch.testing.assert_close(blocks.f, f)
     norms = [blocks.W[0][0].norm(dim=1), blocks.V[0][0].norm(dim=1), blocks.R[0, :, :-1].norm(dim=0)]

@@ -1,6 +1,6 @@
-"""Files that travel between client and server: named parts in one archive, beside what they belong to.
+"""Files exchanged by client and server: named parts in one archive, with the ids of what they belong to.
 
-A file may come from anyone. Nothing in it is read before its size is known, and a file that belongs to another model,
+A file may come from anyone. Nothing in it is read before its size is known. A file that belongs to another model,
 recipe or key is refused: numbers computed from it would look like predictions.
 """
 
@@ -23,7 +23,7 @@ WORDS = {
     "encrypted rows": "encrypted rows",
     "encrypted scores": "encrypted scores",
 }
-"""What a message calls a file."""
+"""What messages call each kind of file."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def unpack(kind: Kind, content: bytes) -> Bundle:
 
 
 def check_sizes(archive: zipfile.ZipFile, size: int) -> None:
-    """Refuse an archive that would take more memory than its bytes: packed, or with one part in many places."""
+    """Refuse an archive that would need more memory than its size: a compressed one, or one whose parts overlap."""
     files = archive.infolist()
     packed = any(f.compress_type != zipfile.ZIP_STORED or f.file_size != f.compress_size for f in files)
     if packed or sum(f.file_size for f in files) > size or len({f.filename for f in files}) < len(files):
@@ -97,7 +97,7 @@ def check_sizes(archive: zipfile.ZipFile, size: int) -> None:
 
 
 def check_parts(what: str, bundle: Bundle, slots: int, count: int) -> int:
-    """How many blocks of rows there are, each of so many parts; what does not fit is refused.
+    """How many blocks of rows a bundle has, each of ``count`` parts; anything else is refused.
 
     Args:
         what: the parts are, for the message.
@@ -106,7 +106,7 @@ def check_parts(what: str, bundle: Bundle, slots: int, count: int) -> int:
         count: ciphertexts of one block.
     """
     blocks = -(-bundle.rows // slots)
-    # The number of parts first: a number of rows may be anything.
+    # The number of parts is checked first: the stated number of rows may be anything.
     if blocks < 1 or len(bundle.parts) != blocks * count or bundle.parts.keys() != part_names(blocks, count):
         raise ValueError(
             f"{what} must have {count} {'ciphertext' if count == 1 else 'ciphertexts'} for every {slots:,} rows; "
@@ -142,4 +142,4 @@ ADVICE = {
     "recipe": "Keys, rows and scores must be made with one and the same recipe.",
     "key": "Take the public and the secret key that were made together.",
 }
-"""What to do where two files do not belong together."""
+"""What to do if two files do not belong together."""

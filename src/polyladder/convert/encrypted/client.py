@@ -35,7 +35,7 @@ from polyladder.fitted.rows import read
 FORMAT = "polyladder encrypted recipe 2"
 
 ROUNDING = 1e-9
-"""By how much, relatively, doubles may leave a range that is proven."""
+"""Relative amount by which float64 numbers may leave a proven range."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ClientRecipe:
     """Everything that a client needs.
 
     Attributes:
-        model: name of the model that it was made of.
+        model: id of the model that it was made from.
         parameters: of the encryption.
         columns: of the table.
         features: from columns to inputs of the ladders.
@@ -59,7 +59,7 @@ class ClientRecipe:
         sizes: what decrypted sums are multiplied by. Shape (m,).
         offset: what is added to them. Shape (m,).
         answer: how outputs become answers.
-        bound: what the difference of an output to the exact one does not exceed, but for a chance below 1e-8.
+        bound: on the difference between an output and the exact one; it fails with a probability below 1e-8.
     """
 
     model: str
@@ -74,7 +74,7 @@ class ClientRecipe:
 
     @property
     def id(self) -> str:
-        """Its own name, by which keys, rows and scores are known to belong to it."""
+        """Its own id, which keys, rows and scores carry."""
         return recipe_id(self._said(), self._numbers())
 
     def make_keys(self) -> Keys:
@@ -96,7 +96,7 @@ class ClientRecipe:
         ids, secret = self._secret(made_in, secret_key)
         z = self._inputs(rows) / self.scale
         if len(z) == 0 or np.abs(z).max() > 1 + ROUNDING:
-            raise ValueError("Rows must be some, and inputs within the recipe's range; the recipe may be damaged.")
+            raise ValueError("There must be rows, and inputs within the recipe's range; the recipe may be damaged.")
         encryptor = seal.Encryptor(made_in, secret)
         encoder, plain = seal.CKKSEncoder(made_in), seal.Plaintext()
         slots = self.parameters.slots
@@ -128,8 +128,8 @@ class ClientRecipe:
     def decrypt_outputs(self, secret_key: bytes, scores: bytes) -> Array:
         """The outputs of the ladders themselves. Shape (n, m).
 
-        No output of a ladder exceeds its proven size. What does was not computed by this model, or not from rows under
-        this key, and is refused.
+        No output of a ladder exceeds its proven size. A larger one was not computed by this model from rows under this
+        key, and is refused.
         """
         seal, made_in = library(), context(self.parameters)
         ids, secret = self._secret(made_in, secret_key)

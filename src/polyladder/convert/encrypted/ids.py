@@ -1,4 +1,4 @@
-"""Names that follow from content: files that belong together carry the same, wherever they were made."""
+"""Ids computed from content: files that belong together carry the same id, wherever they were made."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from polyladder.fitted.answers import Classes, Numbers
 from polyladder.fitted.model import FittedModel
 
 DIGITS = 7
-"""Digits of computed numbers that count. Another processor may round their last ones otherwise; and what differs beyond
-the seventh moves an answer by no more than a ten-millionth of its size."""
+"""Digits of computed numbers that enter an id. Another processor may round the last ones differently, and a difference
+beyond the seventh digit changes an answer by at most a ten-millionth of its size."""
 
 
 def model_id(model: FittedModel, answer: Numbers | Classes) -> str:

@@ -1,7 +1,7 @@
-"""How far encrypted arithmetic can be off: the noise of CKKS, operation by operation.
+"""The error of encrypted arithmetic: the noise of CKKS, operation by operation.
 
 Every number is at most 1 in size. The bounds on single operations are those of Cheon, Kim, Kim and Song (Asiacrypt
-2017) for the canonical embedding, at six standard deviations or more: together they fail with a chance below 1e-8.
+2017) for the canonical embedding, at six standard deviations or more: together they fail with a probability below 1e-8.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ def ladder_error(ladder: NormalLadder, fresh: Array, noise: CiphertextNoise) -> 
 
 
 def error_bound(model: NormalModel, parameters: Parameters) -> Array:
-    """What the difference between decrypted and exact outputs does not exceed. Shape (m,)."""
+    """An upper bound on the difference between decrypted and exact outputs. Shape (m,)."""
     noise = noise_of(parameters)
     fresh = np.full(len(model.scale), noise.fresh / noise.scale)
     total = sum(ladder_error(ladder, fresh, noise) for ladder in model.ladders)
-    # The last term is for doubles: the client rounds its inputs, and everyone rounds scales.
+    # The last term is for the rounding of float64: of inputs by the client, and of scales by both sides.
     return np.asarray((total * (1 + 1e-9) + 1e-12 * (model.depth + 1)) * model.sizes)

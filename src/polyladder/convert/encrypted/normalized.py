@@ -1,4 +1,4 @@
-"""Ladders whose every value lies within [-1, 1], as a computation on encrypted numbers wants them."""
+"""Ladders in which every value lies within [-1, 1], as computing on encrypted numbers requires."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def output_sizes(p: LadderPolynomial, scale: Array) -> Array:
 
 
 def factors(p: LadderPolynomial, scale: Array) -> list[tuple[Sum, Sum, Array]]:
-    """For each rung both factors, normalized, and the size of the unit that their product stands for."""
+    """For each rung both factors, normalized, and the size by which their product is divided."""
     box = Interval(-np.ones_like(scale), np.ones_like(scale))
     size, found = scale, []
     for W, b, V, c in p.layers():

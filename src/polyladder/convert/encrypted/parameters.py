@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LIMITS = {8192: 218, 16384: 438, 32768: 881}
-"""Bits of the whole modulus that keep 128 bits of security (homomorphicencryption.org), by ring size."""
+"""Largest number of bits of the whole modulus for 128 bits of security (homomorphicencryption.org), by ring size."""
 
 FEWEST, MOST = 25, 50
-"""Bits of a level: with fewer the noise takes over, and primes have at most 60."""
+"""Fewest and most bits of a level: with fewer the noise dominates, and primes have at most 60."""
 
 MARGIN = 10
 """By how many bits the first and the special prime are larger than a level's."""
@@ -50,7 +50,7 @@ class Parameters:
 
 
 def levels_of(depth: int) -> int:
-    """Levels that so many rungs need: one for weights, one for a product; the last product keeps its level.
+    """Levels that this many rungs need: one for weights and one for a product each, none for the last product.
 
     >>> levels_of(2), levels_of(0)
     (4, 1)
@@ -59,7 +59,7 @@ def levels_of(depth: int) -> int:
 
 
 def candidates(depth: int) -> list[Parameters]:
-    """Parameters for a ladder of so many rungs, smallest ring first, as precise as each ring allows."""
+    """Parameters for a ladder of this many rungs, smallest ring first, as precise as each ring allows."""
     levels, found = levels_of(depth), []
     for degree, limit in LIMITS.items():
         bits = min(MOST, (limit - 2 * MARGIN) // (levels + 2))

@@ -42,7 +42,7 @@ def features_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
 
 
 def features_from(content: Any, columns: Sequence[Column]) -> tuple[Feature, ...]:
-    """Features from their JSON: texts are compared with categories, and numbers are computed with."""
+    """Features from their JSON: steps for text must read text columns, and steps for numbers must read numbers."""
     found = []
     for feature in content:
         at = feature["column"]
@@ -115,6 +115,6 @@ def number(value: Any) -> float:
 
 
 def require(met: bool, what: str) -> None:
-    """Refuse what is not so."""
+    """Raise ValueError unless the condition holds."""
     if not met:
         raise ValueError(what)

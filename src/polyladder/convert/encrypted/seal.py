@@ -37,7 +37,7 @@ def context(parameters: Parameters) -> Any:
 
 
 def to_bytes(value: Any) -> bytes:
-    """An object of SEAL as bytes; SEAL writes to files alone."""
+    """An object of SEAL as bytes; SEAL itself only writes files."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "object"
         value.save(str(place))
@@ -52,7 +52,7 @@ def from_bytes(make: Callable[[], Any], made_in: Any, content: bytes, what: str)
         place.write_bytes(content)
         try:
             found.load(made_in, str(place))
-        # A damaged size asks for memory that nobody has.
+        # A damaged size may ask for more memory than there is.
         except (RuntimeError, ValueError, MemoryError) as error:
             raise ValueError(f"{what} must belong to this model's parameters and be undamaged; {error}.") from error
     return found
@@ -64,8 +64,8 @@ def ciphertext(made_in: Any, content: bytes, scale: float, fresh: bool = False) 
     Args:
         made_in: a context.
         content: from `to_bytes`.
-        scale: that it must have, or its numbers would be others.
-        fresh: whether it must be as encryption makes it, at the first level.
+        scale: that it must have; with another its numbers would be wrong.
+        fresh: whether it must be newly encrypted, at the first level.
     """
     seal = library()
     found = from_bytes(lambda: seal.Ciphertext(made_in), made_in, content, "A ciphertext")

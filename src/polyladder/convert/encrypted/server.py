@@ -23,7 +23,7 @@ class EncryptedModel:
     Attributes:
         model: the ladders, every value inside of them normalized.
         recipe: what clients need: parameters, preprocessing and the way from outputs to answers, but no weights.
-        bound: what the difference between decrypted and exact outputs does not exceed, but for a chance below 1e-8.
+        bound: on the difference between decrypted and exact outputs; it fails with a probability below 1e-8.
             Shape (m,).
     """
 
@@ -62,7 +62,7 @@ class EncryptedModel:
 
 @lru_cache(maxsize=4)
 def machine(parameters: Parameters, keys: bytes) -> Machine:
-    """The tools for some keys; loading them takes longer than many a block."""
+    """The tools for some keys, cached: loading them takes longer than many blocks."""
     return Machine(parameters, keys)
 
 
@@ -107,7 +107,7 @@ class Machine:
         """Weights times ciphertexts plus a constant, at a given scale and not yet rescaled."""
         factor = scale / x[0].scale
         plain, total = self.seal.Plaintext(), None
-        # SEAL refuses products with zero, which would be plain to see; where all are, one is rounded up.
+        # SEAL refuses products with zero, whose result anyone could read; if all weights are zero, one is rounded up.
         kept = [j for j, w in enumerate(weights) if abs(w) * factor >= 0.5]
         values = {j: float(weights[j]) for j in kept} or {0: 1.0 / factor}
         product = self.seal.Ciphertext()
@@ -132,7 +132,7 @@ class Machine:
         for row, constant in zip(part.matrix, part.vector, strict=True):
             total = self.combine(row, constant, x, scale)
             self.evaluator.rescale_to_next_inplace(total)
-            # Exactly, but for the rounding of doubles: the weights were scaled by the very prime that is dropped.
+            # Exact up to rounding of float64: the weights were scaled by the prime that is dropped.
             total.scale = self.parameters.scale
             found.append(total)
         return found
@@ -168,7 +168,7 @@ class Machine:
         return [self.last_sum(inner, gates, h) for inner, _ in ladder.last if inner is not None]
 
     def last_sum(self, inner: Sum, gates: list[Any], h: list[Any]) -> Any:
-        """Products with all gates, summed; relinearization would only cost time, as nothing is multiplied any more."""
+        """The sum of the products with all gates, not relinearized, because nothing is multiplied after it."""
         total = None
         for u, gate in zip(self.sums(inner, h), gates, strict=True):
             self.evaluator.multiply_inplace(u, gate)

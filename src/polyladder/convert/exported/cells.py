@@ -1,6 +1,6 @@
 """How the cells of a column are read, in terms that other languages have too: spaces, words and patterns of text.
 
-`polyladder.tables.columns` reads tables; what is said here of a cell is what it does. Patterns are regular expressions
+`polyladder.tables.columns` reads tables; this describes what it does with a cell. Patterns are regular expressions
 that Python and JavaScript understand alike.
 """
 
@@ -25,23 +25,23 @@ PLAIN_NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 """A number without marks or units, after a typesetter's minus has become a hyphen."""
 
 ZONE = r"^(.*[0-9][0-9]:[0-9][0-9].*?)(?:Z|[-+][0-9][0-9]:?[0-9][0-9])$"
-"""A time with its zone, which is not looked at."""
+"""A time with its zone, which is ignored."""
 
 PER_MICROSECOND = 1 / 86_400e6
-"""Days: dates are whole microseconds times this, rounded as in training."""
+"""Days per microsecond: dates are whole microseconds times this, rounded as in training."""
 
 
 def odd_categories(column: Column) -> tuple[str, ...]:
-    """Categories that reading a cell would change: with space around them, or the same as a word for nothing.
+    """Categories that reading a cell would change: with space around them, or equal to a word for missing values.
 
-    No table in a file has them, but a data frame may; a cell that is exactly such a text is that category.
+    Only data frames can have them, not files; a cell that is exactly such a text is that category.
     """
     present = [c for c in column.categories if c is not None]
     return tuple(c for c in present if c != c.strip(SPACES) or c.lower() in MISSING)
 
 
 def spellings_of(column: Column) -> dict[str, str]:
-    """Other spellings of the categories that the model knows, and those."""
+    """Other spellings of categories that the model knows, and the category of each."""
     return {other: known for other, known in column.reading.spelled.items() if known in column.categories}
 
 
@@ -80,7 +80,7 @@ class NumberText:
         mark: the pattern of marks between thousands, which are taken out; empty if there are none.
         decimal: the mark before decimals.
         prefixes: that may stand before the number.
-        scales: what a number is multiplied by and what is added then, by its ending; no other is understood.
+        scales: for each known ending, what a number is multiplied by and what is then added.
     """
 
     pattern: str
@@ -106,7 +106,7 @@ def number_text(style: NumberStyle) -> NumberText | None:
 
 
 def portable(pattern: str) -> str:
-    """A pattern in which a digit is one of 0 to 9 in every language."""
+    """The pattern with digits 0 to 9 spelled out, which means the same in every language."""
     return pattern.replace(r"[^\d", "[^0-9").replace(r"\d", "[0-9]")
 
 
@@ -143,7 +143,7 @@ def date_text(date_format: str) -> DateText:
     >>> date_text("%d.%m.%Y")
     DateText(pattern='([0-9]{1,2})\\\\.([0-9]{1,2})\\\\.([0-9]{4})', fields='dmY')
     """
-    # Without marks between them, parts of one digit could not be told apart.
+    # Without separators, parts of one digit would be ambiguous.
     digits = f"({TWO})" if "%Y%m" in date_format else "([0-9]{1,2})"
     pattern, fields = "", ""
     for text, letter in format_parts(date_format):
@@ -162,7 +162,7 @@ def format_parts(date_format: str) -> Iterator[tuple[str, str]]:
 
 
 def cell_words(column: Column) -> str:
-    """What a cell of the column may be, in words, for those who prepare a table."""
+    """What a cell of the column may be, in words, for whoever prepares a table."""
     kind = column.reading
     if kind.kind == "date" and is_time(column):
         return f"a time as 13:45 or as {kind.date_format}"
@@ -176,7 +176,7 @@ def cell_words(column: Column) -> str:
 
 
 def number_words(column: Column) -> str:
-    """What the number is that stands for a cell, where cells are no texts."""
+    """What the number for a cell means, in languages whose cells are all numbers."""
     kind = column.reading
     if kind.kind == "date" and is_time(column):
         return f"{date_unit(kind.date_format)}: 12:00 is 0.5"

@@ -1,4 +1,4 @@
-"""The normal distribution function by arithmetic and exp alone, for places that have no error function."""
+"""The normal distribution function by arithmetic and exp, for languages without an error function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import erfcx
 
 CENTER, DEGREE = 3.0, 22
-"""Of the polynomial that stands for the tail: with these the distribution is right to 1e-14."""
+"""Degree and center of the polynomial for the tail: with these the distribution is accurate to 1e-14."""
 
 
 def tail_coefficients() -> NDArray[np.float64]:

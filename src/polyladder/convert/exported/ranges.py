@@ -1,4 +1,4 @@
-"""Proven ranges of everything inside of a ladder while its inputs stay in a box: interval arithmetic, rung by rung."""
+"""Proven ranges of all values inside a ladder while its inputs stay in a box: interval arithmetic, rung by rung."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RungRange:
 
 
 def feature_range(feature: Feature) -> tuple[float, float]:
-    """The range of one input of the ladders, whatever the row; infinite where no step holds it."""
+    """The range of one input of the ladders over all rows; infinite if no step limits it."""
     low, high = -np.inf, np.inf
     for step in feature.steps:
         low, high = step.span(low, high)
@@ -57,7 +57,7 @@ def feature_range(feature: Feature) -> tuple[float, float]:
 
 
 def input_box(model: FittedModel) -> Interval:
-    """The box of all inputs that any row can reach; refused where a column is not held to a range."""
+    """The box of all inputs that a row can lead to; refused if a column is not limited to a range."""
     ranges = [feature_range(feature) for feature in model.steps]
     for feature, (low, high) in zip(model.steps, ranges, strict=True):
         if not np.isfinite([low, high]).all():

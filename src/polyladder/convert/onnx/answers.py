@@ -26,7 +26,7 @@ def ladders(graph: Graph, model: FittedModel, z: str, dtype: Any) -> str:
 
 
 def answers(graph: Graph, model: FittedModel, z: str, dtype: Any) -> dict[str, str]:
-    """The results by the names that the outside knows them by."""
+    """The results by their output names."""
     f = ladders(graph, model, z, dtype)
     answer = model.answer
     match answer:
@@ -46,7 +46,7 @@ def answers(graph: Graph, model: FittedModel, z: str, dtype: Any) -> dict[str, s
 
 
 def mean(graph: Graph, values: str, axis: int) -> str:
-    """The mean along an axis, which goes."""
+    """The mean along an axis, which is removed."""
     return graph("ReduceMean", values, np.array([axis]), keepdims=0)
 
 
@@ -68,7 +68,7 @@ def linked(graph: Graph, scores: str, count: int, link: str, dtype: Any) -> str:
 
 
 def labeled(graph: Graph, labels: tuple[Any, ...], probabilities: str) -> dict[str, str]:
-    """The best label beside the probabilities."""
+    """The best label, along with the probabilities."""
     texts = not all(isinstance(label, int) for label in labels)
     known = np.array(list(map(str, labels)), dtype=object) if texts else np.array(labels, dtype=np.int64)
     best = graph("ArgMax", probabilities, axis=1, keepdims=0)
@@ -100,7 +100,7 @@ def posterior(graph: Graph, answer: Draws, f: str, z: str, dtype: Any) -> dict[s
     spread = average(graph("Pow", graph("Sub", f, center), np.asarray(2, dtype=dtype)))
     noise = average(tilted(graph, answer, z, dtype))
     deviation = graph("Sqrt", graph("Add", spread, noise))
-    # Draws that are not believed go to the end, behind all others.
+    # Draws outside of the guard's range are sorted to the end.
     far = graph("Where", inside, f, np.asarray(np.inf, dtype=dtype))
     ranked = graph.several("TopK", 2, far, np.array([draws]), axis=0, largest=0, sorted=1)[0]
     place = graph("Div", graph("Sub", graph("Cast", count, to=7), np.array(1)), np.array(2))
@@ -154,7 +154,7 @@ def normal(graph: Graph, x: str, dtype: Any) -> str:
     def number(value: float) -> np.ndarray[Any, Any]:
         return np.asarray(value, dtype=dtype)
 
-    # Beyond 12 it is 0 or 1 in any precision, and squares must not overflow.
+    # Beyond 12 it is 0 or 1 in either precision, and squares must not overflow.
     u = graph("Div", graph("Min", graph("Abs", x), number(12)), number(np.sqrt(2)))
     t = graph("Div", graph("Sub", u, number(CENTER)), graph("Add", u, number(CENTER)))
     coefficients = tail_coefficients()

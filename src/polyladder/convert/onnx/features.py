@@ -46,7 +46,7 @@ def features(graph: Graph, model: FittedModel, column: Callable[[int], str]) -> 
 
 
 def nothing(graph: Graph, columns: list[str]) -> str:
-    """0 for rows of finite or missing numbers, NaN for others, which every answer then is. Shape (n, 1)."""
+    """0 for rows of finite or missing numbers, and NaN for others, whose answers all become NaN. Shape (n, 1)."""
     x = graph("Concat", *columns, axis=1)
     each = graph("Where", graph("IsNaN", x), double(0.0), graph("Sub", x, x))
     return graph("ReduceSum", each, np.array([1]), keepdims=1)

@@ -1,4 +1,4 @@
-"""A graph under construction: nodes and constants in the order in which they are asked for. Needs no onnx."""
+"""A graph under construction: nodes and constants in the order in which they are added. Needs no onnx."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OPSET = 19
 """The operator set of models of numbers."""
 
 TEXT_OPSET = 20
-"""That of models with texts: the oldest in which a text can be compared with a pattern."""
+"""The operator set of models with texts: the oldest one that can match a text with a pattern."""
 
 DOUBLE = 11
 """ONNX's number for float64."""
@@ -48,5 +48,5 @@ class Graph:
         return outputs
 
     def rename(self, name: str, wanted: str) -> None:
-        """Give the result of a node the name that the outside knows it by."""
+        """Give the result of a node its output name."""
         self.nodes.append(("Identity", [name], [wanted], {}))

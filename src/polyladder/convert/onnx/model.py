@@ -36,7 +36,7 @@ def onnx_model(model: FittedModel, dtype: Precision = "float64") -> Any:
     except ImportError as error:
         raise ImportError("to_onnx needs onnx. Install it with: pip install 'polyladder[onnx]'.") from error
     refuse_empty_texts(model)
-    # Names inside of the graph begin as no column does.
+    # Names inside the graph start with a prefix that no column has.
     prefix = "/ladder/"
     while any(column.name.startswith(prefix) for column in model.columns):
         prefix = f"/{prefix}"
@@ -109,12 +109,12 @@ def tensor(helper: Any, name: str, values: Any) -> Any:
 
 
 def input_words(column: Column) -> str:
-    """What an input of its own holds."""
+    """What an input holds, in words."""
     return cell_words(column) + ", the empty one if missing" if column.kind == "category" else number_words(column)
 
 
 def refuse_empty_texts(model: FittedModel) -> None:
-    """ONNX has no missing texts: the empty one stands for them, so it cannot be a category too, nor a name."""
+    """ONNX has no missing texts; the empty text represents them, so it cannot be a category or a column name."""
     if any(column.kind == "category" for column in model.columns) and "" in [column.name for column in model.columns]:
         raise ValueError("Columns must have names for ONNX, beside columns of texts; got ''. Rename it and fit again.")
     for feature in model.steps:

@@ -11,7 +11,7 @@ from polyladder.tables.columns import MISSING
 
 
 def pattern_text(text: str) -> str:
-    r"""A text as a pattern that it alone matches: all but letters and digits as code points.
+    r"""A pattern that matches only this text: all but letters and digits as code points.
 
     >>> print(pattern_text("a.é"))
     a\x{2e}\x{e9}
@@ -23,7 +23,7 @@ SPACE = f"[{pattern_text(SPACES)}]*"
 
 
 def any_of(*texts: str) -> str:
-    """A pattern for one of some texts, in capitals or not, with space around it."""
+    """A pattern that matches any of some texts, in upper or lower case, with space around it."""
     return f"{SPACE}(?i:{'|'.join(map(pattern_text, texts))}){SPACE}"
 
 

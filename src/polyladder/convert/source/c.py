@@ -1,4 +1,4 @@
-"""A model as C99: no allocation, no input or output, no library but <tgmath.h> where a step or a link needs it."""
+"""A model as C99: no allocation, no input or output, no header but <tgmath.h> where a step or a link needs it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def declarations(model: FittedModel, name: str, real: str) -> str:
 
 def header_text(model: FittedModel, name: str, real: str) -> str:
     """The header, with sizes and labels."""
-    # Headers of the system have names like this without the first word.
+    # The first word keeps the guard apart from those of system headers.
     guard = f"POLYLADDER_{name.upper()}_H"
     lines = [
         f"/* {summary(model, real)} */",
@@ -152,7 +152,7 @@ def array_text(name: str, values: Any, numbers: NumberType) -> str:
 def features_text(model: FittedModel, numbers: NumberType) -> str:
     """The function from a row to inputs of the ladders."""
     tables: list[str] = []
-    # What is added for finite numbers is 0, and NAN for others, which every answer then is.
+    # Adds 0 for finite numbers, and NAN for others, so that every answer becomes NAN.
     lines = ["static void features(const real *row, real *z)", "{", "    real x, none = 0;", "    int i;"]
     lines.append(f"    for (i = 0; i < {len(model.columns)}; i++)")
     lines.append("        if (row[i] == row[i]) none += row[i] - row[i];")

@@ -78,7 +78,7 @@ def code_text(model: FittedModel, name: str) -> str:
         known += [(i, codes[meant], other) for other, meant in spellings_of(column).items()]
         for word, category in words_of(column).items():
             words += [(i, codes.get(category, -1), each) for each in spelled(word)]
-    # An array must not be empty; no column has this number.
+    # An array must not be empty, so it starts with an entry for a column that does not exist.
     words = words or [(-1, 0, "")]
     return CODE.format(
         name=name,

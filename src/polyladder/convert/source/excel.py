@@ -18,13 +18,13 @@ from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMis
 from polyladder.tables.columns import MISSING
 
 COLUMNS = 16_384
-"""Columns of a sheet of Excel."""
+"""Most columns of an Excel sheet."""
 
 LENGTH = 8_192
-"""Characters of a formula of Excel."""
+"""Most characters of an Excel formula."""
 
 TEXT = 255
-"""Characters of a text within a formula of Excel."""
+"""Most characters of a text within an Excel formula."""
 
 
 def excel_source(model: FittedModel) -> Source:
@@ -78,7 +78,7 @@ class Sheet:
     def text(self) -> str:
         """The CSV text."""
         out = io.StringIO()
-        # With both characters in it, names that hold either of them are quoted.
+        # The line end has both characters, so that names with either of them are quoted.
         csv.writer(out, lineterminator="\r\n").writerows([self.header, self.cells])
         return out.getvalue()
 
@@ -127,7 +127,7 @@ def feature_text(column: Column, feature: Feature, cell: str) -> str:
 
 
 def is_gone(feature: Feature, cell: str) -> str:
-    """Whether a cell of numbers is missing: it is blank, or the number that stands for nothing."""
+    """Whether a cell of numbers is missing: blank, or the number that marks missing values."""
     codes = [number(step.code) for step in feature.steps if isinstance(step, Blank)]
     return f"OR(ISBLANK({cell}),{cell}={codes[0]})" if codes else f"ISBLANK({cell})"
 

@@ -1,4 +1,4 @@
-"""A model as C99 that computes with integers alone: word lengths and error from proven ranges."""
+"""A model as C99 that computes only with integers: word lengths and errors follow from proven ranges."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def held(model: FittedModel, ranges: Sequence[tuple[float, float]]) -> FittedMod
 
 
 def column_of(model: FittedModel, position: int, bits: int) -> FixedColumn:
-    """How a column is scaled: so that the range that it is held to just fits into a word."""
+    """A column, scaled so that the range that it is clipped to just fits into a word."""
     column = model.columns[position]
     edges = [
         edge
@@ -159,7 +159,7 @@ def ladders_text(p: LadderPolynomial, z: Fixed, box: Interval, bits: int) -> tup
 
 
 def guarded(guard: Guard | None, outputs: Fixed) -> tuple[list[str], Array]:
-    """Statements that hold outputs to the guard's range, and the error of what is given."""
+    """Statements that clip outputs to the guard's range, and the error of the answers."""
     bound = outputs.error
     if guard is None:
         return [], bound

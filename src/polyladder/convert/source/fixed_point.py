@@ -1,4 +1,4 @@
-"""Numbers with a fixed point: how many bits lie behind it, and what is lost."""
+"""Fixed-point numbers: how many bits are behind the point, and how large the error is."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bits_after_point(size: float, bits: int) -> int:
     >>> bits_after_point(1.0, 16), bits_after_point(100.0, 16)
     (14, 8)
     """
-    # One bit for the sign; and never quite full, so that errors of rounding cannot overflow it.
+    # One bit for the sign, and some room, so that rounding errors cannot overflow the word.
     return bits - 1 - math.ceil(math.log2(max(size, 1e-30) * 1.001))
 
 
@@ -61,7 +61,7 @@ def affine(
     bits: int,
     point: int | None = None,
 ) -> tuple[list[str], list[str], Fixed]:
-    """Tables and statements for to = matrix x + vector, and what it is then.
+    """Tables and statements for to = matrix x + vector, and the resulting numbers.
 
     Args:
         table: prefix of the tables' names.

@@ -1,4 +1,4 @@
-"""Elementary steps with integers alone."""
+"""Elementary steps with integers only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FixedColumn:
 
 @dataclass
 class Value:
-    """The number x on its way: bits behind its point, largest size and error."""
+    """The number x between steps: bits behind its point, largest size and error."""
 
     point: int
     size: float
@@ -56,7 +56,7 @@ def step_lines(step: Step, value: Value, column: FixedColumn, row: str, bits: in
             value.error = max(value.error, 2.0 ** -(value.point + 1))
             return [f"    if ({missing}) x = {constant(round(math.ldexp(filled, value.point)))};"]
         case Blank():
-            # Such a number need not fit into a word; the header says that it is to be the smallest one.
+            # Such a number need not fit into a word; the header says to use the smallest word instead.
             return []
         case Clip(low, high):
             return clip(value, low, high)

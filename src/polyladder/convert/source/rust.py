@@ -27,7 +27,7 @@ from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMis
 from polyladder.tables.columns import MISSING
 from polyladder.tables.dates import FIRST_YEAR
 
-# Names are not in doc comments, which may hold HTML. What a program does not use is no reason for a warning.
+# Names are not written into doc comments, which may hold HTML. Unused items must not cause warnings.
 CELL = """
 /// A cell of a row. A number that is NaN is missing too.
 #[allow(dead_code)]
@@ -434,7 +434,7 @@ fn answers(f: &[[f64; OUTPUTS]; MEMBERS], _: &[f64; INPUTS]) -> [f64; ANSWERS.le
 """
 
 DATA = "#[allow(clippy::approx_constant)]"
-"""Before numbers of the model: one that is near to pi is not meant to be pi."""
+"""Written before numbers of the model: clippy would warn that a number close to pi should be the constant."""
 
 
 def rust_source(model: FittedModel) -> Source:

@@ -20,7 +20,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
 
 COLUMNS = 1600
-"""Columns of one table, at most, with gates among them: PostgreSQL takes 1,664 and SQLite 2,000."""
+"""Most columns of a table, gates included: PostgreSQL allows 1,664 and SQLite 2,000."""
 
 
 def sql_source(model: FittedModel, table: str = "rows", key: str | None = None) -> Source:
@@ -33,7 +33,7 @@ def sql_source(model: FittedModel, table: str = "rows", key: str | None = None) 
     Args:
         model: to be rendered.
         table: the name of a table or view that has the model's columns, with its schema if need be: main.houses.
-        key: a column that tells rows apart; by default rows are numbered as they come, in ``row_number``.
+        key: a column that identifies rows; by default rows are numbered in their order, in ``row_number``.
     """
     refuse_names(model, table, key)
     name = "row_number" if key is None else key

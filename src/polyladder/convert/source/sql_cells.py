@@ -1,8 +1,8 @@
 """The first part of a query: the cells of a table as numbers and texts, read as `predict` reads them.
 
 Numbers must be numbers of the database, dates its dates or texts of them; texts may have space around them. A missing
-cell becomes NULL. A cell that cannot be read becomes an infinite number, or a text that is no category, so that the row
-has no answer; where it can, the database refuses it: DuckDB and PostgreSQL know errors, SQLite does not.
+cell becomes NULL. A cell that cannot be read becomes an infinite number, or a text that is not a category, so that the
+row has no answer. DuckDB and PostgreSQL refuse it with an error, which SQLite cannot do.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ finds any other text larger."""
 DIGITS = "'0123456789'"
 
 BINARY = 100
-"""Columns of 0 and 1, at most, that may be of type BOOLEAN: the texts that they are read by cost DuckDB 1 MB each."""
+"""With more columns of 0 and 1 than this, none may be BOOLEAN: reading each as text costs DuckDB 1 MB."""
 
 
 def cell_parts(model: FittedModel, table: str, key: str) -> list[str]:
@@ -58,7 +58,7 @@ def cell_parts(model: FittedModel, table: str, key: str) -> list[str]:
 
 
 def given_text(column: Column, x: str) -> str:
-    """A cell as it is first taken: a number as it is, all others as text without space around it."""
+    """A cell as it is first read: a number unchanged, all others as text without space around it."""
     text = f"CAST({x} AS TEXT)"
     stripped = f"TRIM({text}, {quoted_text(SPACES)})"
     if column.kind == "category":
@@ -109,7 +109,7 @@ def listed(texts: Sequence[str]) -> str:
 
 
 def refusal(column: Column, wanted: str, x: str) -> str:
-    """An error with a sentence, which is no number; in SQLite, which makes a zero of it, an infinite number."""
+    """A cast of a sentence to a number, which is an error; SQLite reads it as zero, which gives an infinite number."""
     sentence = f"Column {column.name!r} must hold {wanted}; got "
     return f"1e308 * (1e1 + CAST({quoted_text(sentence)} || {x} AS DOUBLE PRECISION))"
 
@@ -172,7 +172,7 @@ LENGTHS = {1: 31, 3: 31, 4: 30, 5: 31, 6: 30, 7: 31, 8: 31, 9: 30, 10: 31, 11: 3
 
 def date_cell(column: Column, x: str) -> str:
     """Days since 1970 of a date or a time as ISO 8601 has it."""
-    # What a shorter text lacks is midnight's.
+    # A shorter text is completed by midnight.
     t = f"({x} || SUBSTR('0000-00-00 00:00:00.000000', LENGTH({x}) + 1))"
     places = {"Y": (1, 4), "m": (6, 2), "d": (9, 2), "H": (12, 2), "M": (15, 2), "S": (18, 2), "f": (21, 6)}
     digits = " || ".join(f"SUBSTR({t}, {at}, {length})" for at, length in places.values())

@@ -64,7 +64,7 @@ def rungs(model: FittedModel, answer: Draws | None) -> list[str]:
         columns = ", ".join(f"({u}) * ({g}) AS h{l}_{i}" for i, (u, g) in enumerate(units))
         carried = ", ".join(["k", "s", *inputs])
         parts.append(f"ladder_rung_{l + 1} AS MATERIALIZED (\n  SELECT {carried}, {columns}\n  FROM {source}\n)")
-        # The weights are joined anew at each rung: carried along, they would be copied for every row.
+        # The weights are joined again at each rung: as columns they would be copied for every row.
         before, source = [f"h{l}_{i}" for i in range(k)], f"ladder_rung_{l + 1} JOIN ladder_draws USING (s)"
     m = p.out_features
     readout, (offset,) = take(m, len(before)), take(1, m)

@@ -17,7 +17,7 @@ class Source:
     Attributes:
         text: of the file itself.
         header: of the header that belongs to it, for C; else None.
-        bound: for fixed point, what the difference of an output to the exact ladder cannot exceed; else None.
+        bound: for fixed point, the largest possible difference between an output and the exact ladder; else None.
     """
 
     text: str
@@ -28,11 +28,11 @@ class Source:
         return self.text
 
     def write(self, path: str | PathLike[str], force: bool = False) -> Path:
-        """Write the file, and a header beside it under the same name with the ending ``.h`` where there is one.
+        """Write the file and, if there is a header, that next to it under the same name with the ending ``.h``.
 
         Args:
             path: where to; an existing file is replaced.
-            force: replace a header that is there even if it is not one of polyladder.
+            force: replace an existing header even if polyladder did not write it.
         """
         place = Path(path)
         if self.header is not None:

@@ -192,7 +192,7 @@ class FactorizationMachineClassifier(OneVersusRest, MachineEstimator):
     classes_ : ndarray
         The class labels.
     machine_ : FactorizationMachine
-        Log-odds of the second class, or one score a class, over the transformed features.
+        Log-odds of the second class, or one score per class, over the transformed features.
     polynomial_ : LadderPolynomial
         The same as a ladder.
 

@@ -155,7 +155,7 @@ class FeedforwardClassifier(ClassPrediction, NetworkEstimator):
     classes_ : ndarray
         The class labels.
     network_ : Feedforward
-        Log-odds of the second class, or one score a class, over the transformed features.
+        Log-odds of the second class, or one score per class, over the transformed features.
 
     Examples
     --------

@@ -175,7 +175,7 @@ class PolynomialKernelClassifier(OneVersusRest, KernelEstimator):
     classes_ : ndarray
         The class labels.
     kernel_ : PolynomialKernel
-        Log-odds of the second class, or one score a class, over the transformed features.
+        Log-odds of the second class, or one score per class, over the transformed features.
     polynomial_ : LadderPolynomial
         The same as a ladder.
 

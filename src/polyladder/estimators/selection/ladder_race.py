@@ -80,7 +80,7 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
 def promising_ladders(
     problem: Problem, reader: Reader, order: int, error: float, settings: LadderSettings
 ) -> LadderTrial | None:
-    """Ladders on all folds; None where those of the first ones are hopeless beside the best kernel's error."""
+    """Ladders on all folds; None where those of the first folds are clearly worse than the best kernel."""
     first = fold_ladders(problem, reader, order, settings, range(PILOTS))
     if summed_loss(problem, first) > HOPELESS * max(error, NEAR):
         return None

@@ -93,7 +93,7 @@ def race_in_stages(
         settings: of the solves.
 
     Returns:
-        One trial, or none where ladders are too dear or hopeless. Rows that they were solved on are predicted as NaN.
+        One trial, or none where ladders are too expensive or clearly worse. Rows that they were fitted to are NaN.
     """
     place = np.argsort(problem.fold, kind="stable")[: min(HELD_OUT, len(problem.y) // 5)]
     held = problem.chosen[place]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from polyladder.analysis.moments import GaussianWeights
+from polyladder.analysis.moments import GaussianWeights, diagonal_over_rows
 from polyladder.training.solves.blocks import NormalEquations, as_ladders, gram_positions, order_of_pairs
 
 CHUNK_NUMBERS = 2**18
@@ -86,9 +86,9 @@ class RowMoments:
                 U = u.unsqueeze(-1) * u.mT.unsqueeze(-3)
             else:
                 h, H = self.state(factors, l)
-                u, own = mean @ h, variance @ diagonal(H).mT
+                u, own = mean @ h, variance @ diagonal_over_rows(H).mT
                 U = sandwich(mean, H)
-            diagonal(U).add_(own.mT)
+            diagonal_over_rows(U).add_(own.mT)
             self.u.append(u)
             self.U.append(U)
 
@@ -102,7 +102,7 @@ class RowMoments:
         H = h.new_empty(*h.shape, h.shape[1])
         torch.mul(self.U[layer - 1], g.unsqueeze(-1), out=H[:, :-1, :, :-1])
         H[:, :-1, :, :-1] *= g.mT.unsqueeze(-3)
-        diagonal(H[:, :-1, :, :-1]).addcmul_(variance.mT, diagonal(self.U[layer - 1]))
+        diagonal_over_rows(H[:, :-1, :, :-1]).addcmul_(variance.mT, diagonal_over_rows(self.U[layer - 1]))
         H[:, -1], H[..., -1] = h.mT, h
         return h, H
 
@@ -126,7 +126,7 @@ class RowMoments:
         one = torch.ones_like(g[:, :1])
         g = torch.cat([g, one], 1)
         T = self.Z * g.unsqueeze(-1) * g.mT.unsqueeze(-3)
-        diagonal(T)[..., :-1].addcmul_(variance.mT, diagonal(self.Z)[..., :-1])
+        diagonal_over_rows(T)[..., :-1].addcmul_(variance.mT, diagonal_over_rows(self.Z)[..., :-1])
         return T, self.zy * g
 
     def descend(self, factors: Factors, layer: int) -> None:
@@ -135,7 +135,7 @@ class RowMoments:
         mean, variance = factors.W[layer]
         k = mean.shape[1]
         Z = sandwich(mean.mT, T[:, :k, :, :k])
-        diagonal(Z).add_(diagonal(T)[..., :k] @ variance)
+        diagonal_over_rows(Z).add_(diagonal_over_rows(T)[..., :k] @ variance)
         # z below = M' (g * z) + (0, ..., 0, the last entry of z): the intercepts above this layer.
         cross = mean.mT @ T[:, :k, :, k]
         Z[:, -1] += cross.mT
@@ -189,11 +189,6 @@ def sandwich(M: Tensor, S: Tensor) -> Tensor:
     """M S M' for every row: M (B, i, a), S (B, a, n, a), the result (B, i, n, i)."""
     half = S.flatten(1, 2) @ M.mT  # (B, a n, i)
     return (M @ half.reshape(len(half), S.shape[1], -1)).reshape(len(M), M.shape[1], S.shape[2], M.shape[1])
-
-
-def diagonal(S: Tensor) -> Tensor:
-    """The diagonal (B, n, k) of second moments (B, k, n, k), as a view."""
-    return S.diagonal(dim1=1, dim2=3)
 
 
 def packed(S: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -37,8 +37,8 @@ from polyladder.training.solves.cholesky import cholesky
 from polyladder.training.solves.conjugate import MatrixFreeRidge
 
 DEGREES = (3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 14.0, 20.0, 30.0, 50.0, math.inf)
-"""Degrees of freedom that are weighed against each other where none are given; infinity is Gaussian noise. Below 3
-the variance of a prediction would be dominated by rows that were never seen."""
+"""Degrees of freedom that are compared where none are given; infinity is Gaussian noise. Below 3 the tails, not the
+rows, would decide the variance of a prediction."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Priors:
         weights: of the precision that the weights of a block share; the weights are Gaussian around zero.
         noise: of the noise precision of an output.
         slopes: of the precision that the slopes of a log noise precision share; they are Gaussian around zero.
-        offset: variance of the final offset, which is Gaussian around zero: next to flat.
+        offset: variance of the final offset, which is Gaussian around zero; large, so that it is nearly flat.
     """
 
     weights: GammaPrior = field(default_factory=lambda: GammaPrior(1.0, 0.1))
@@ -60,7 +60,7 @@ class Priors:
 
 @dataclass(frozen=True)
 class GibbsState:
-    """Where a chain stands: enough to go on as if it had never stopped.
+    """The state of a chain: enough to continue as if it had never stopped.
 
     Attributes:
         weights: the ladders as last drawn, float64.
@@ -85,7 +85,7 @@ class GibbsDraws:
         slopes: of the noise's log precision on ``noise_features``. Shape (draws, *batch_shape, m, q).
         precision: of each block (layers, gates, readout), or of each column that a block reads, with the intercept's
             last, under ``relevance``. Shapes (draws, *batch_shape, 1) or (draws, *batch_shape, columns).
-        state: to go on from.
+        state: to continue from.
     """
 
     weights: LadderPolynomial
@@ -125,13 +125,13 @@ def sample_gibbs(
     other; start several from different ladders, best from short fits by `fit_alternating`.
 
     Args:
-        start: where to start; any ``batch_shape``. Or the state of earlier draws, to go on from there: then ``seed``
-            is not used, and 50 draws after 50 draws are the same as 100.
+        start: where to start; any ``batch_shape``. Or the state of earlier draws, to continue from: then ``seed`` is
+            not used, and 50 draws after 50 draws are the same as 100.
         x: rows shared by all models. Shape (n, d).
         y: targets (n, m), or (n,) for one output; for "probit" class numbers of shape (n,): 0 and 1 with one output,
             0, ..., m - 1 with several.
-        likelihood: "student" noise forgives rows that no function could fit; "probit" is for classes: the sign, or
-            the largest, of outputs plus standard normal noise.
+        likelihood: "student" noise gives less weight to rows that no function could fit; "probit" is for classes: the
+            sign, or the largest, of outputs plus standard normal noise.
         degrees: degrees of freedom of "student"; None draws them from `DEGREES`, Gaussian noise among them.
         noise_features: the logarithm of the noise precision may rise or fall linearly with these; best of mean zero
             and variance one. Without them the noise is the same everywhere. Shape (n, q).
@@ -139,10 +139,10 @@ def sample_gibbs(
             vectors, one per model of the flattened batch. A number given twice is a row of twice the weight.
         sample_weight: non-negative, (n,). For Gaussian noise a weight of 2 counts as much as the row given twice; see
             `polyladder.training.bayes.noise` and `polyladder.training.bayes.probit`.
-        relevance: one precision for each column that a block reads from x, instead of one for the block, so that
-            inputs that do not matter are found out.
+        relevance: one precision for each column that a block reads from x, instead of one for the block, so that inputs
+            that do not matter are detected.
         priors: see `Priors`.
-        warmup: sweeps to forget the start by.
+        warmup: sweeps that are dropped, so that the draws do not depend on the start.
         draws: how many to keep.
         seed: one integer (model i of the flattened batch takes ``seed + i``) or one per model.
         progress: called after each sweep with its number and the mean noise scale of the outputs, shape batch_shape.
@@ -153,9 +153,6 @@ def sample_gibbs(
     chosen, _ = chosen_rows(rows, None, sample_weight, len(x), batch_shape)
     weight = row_weights(chosen, sample_weight, x)
     priors = Priors() if priors is None else priors
-    if isinstance(warmup, bool) or not isinstance(warmup, int) or warmup < 0:
-        raise ValueError(f"warmup must be a non-negative integer; got {warmup!r}.")
-    positive_integer("draws", draws)
     blocks = blocks_of(ladder, x)
     target = as_likelihood(likelihood, degrees, noise_features, y.to(x.device), blocks, weight, priors)
     if isinstance(start, GibbsState):
@@ -163,31 +160,54 @@ def sample_gibbs(
         target.recall(start.memory)
     else:
         streams = Streams(seed, batch_shape, x.device)
-    kept: list[list[Tensor]] = []
-    noises: list[tuple[Tensor, Tensor, Tensor]] = []
-    precisions: list[list[Tensor]] = []
-    for sweep in range(1, warmup + draws + 1):
-        precision = one_draw(blocks, target, weight, priors, relevance, streams)
-        if sweep > warmup:
-            kept.append([t.clone() for t in blocks.weights()])
-            noises.append(target.kept())
-            precisions.append(precision)
-        if progress is not None:
-            progress(sweep, target.kept()[0].mean(-1).expand(blocks.count).reshape(batch_shape))
 
-    def joined(tensors: list[Tensor]) -> Tensor:
-        flat = torch.stack([t.expand(blocks.count, *t.shape[1:]) for t in tensors])
+    def drawn() -> Drawn:
+        precision = one_draw(blocks, target, weight, priors, relevance, streams)
+        return Drawn([t.clone() for t in blocks.weights()], target.kept(), precision)
+
+    def state(last: LadderPolynomial) -> GibbsState:
+        return GibbsState(last, target.memory(), streams)
+
+    return collect(drawn, state, batch_shape, warmup, draws, progress)
+
+
+class Drawn(NamedTuple):
+    """What one sweep drew: blocks as in `Blocks.weights`, noise as in `Likelihood.kept`, precisions of the blocks."""
+
+    weights: list[Tensor]
+    noise: tuple[Tensor, Tensor, Tensor]
+    precision: list[Tensor]
+
+
+def collect(
+    sweep: Callable[[], Drawn],
+    state: Callable[[LadderPolynomial], GibbsState],
+    batch_shape: torch.Size,
+    warmup: int,
+    draws: int,
+    progress: Callable[[int, Tensor], None] | None,
+) -> GibbsDraws:
+    """Sweep ``warmup + draws`` times and join the draws of the last; ``state`` is asked for after the last sweep."""
+    if isinstance(warmup, bool) or not isinstance(warmup, int) or warmup < 0:
+        raise ValueError(f"warmup must be a non-negative integer; got {warmup!r}.")
+    positive_integer("draws", draws)
+    count = math.prod(batch_shape)
+    kept: list[Drawn] = []
+    for number in range(1, warmup + draws + 1):
+        drawn = sweep()
+        if number > warmup:
+            kept.append(drawn)
+        if progress is not None:
+            progress(number, drawn.noise[0].mean(-1).expand(count).reshape(batch_shape))
+
+    def joined(tensors: tuple[Tensor, ...]) -> Tensor:
+        flat = torch.stack([t.expand(count, *t.shape[1:]) for t in tensors])
         return flat.reshape(len(tensors), *batch_shape, *flat.shape[2:])
 
-    weights = as_ladders([joined(list(block)) for block in zip(*kept, strict=True)])
-    return GibbsDraws(
-        weights=weights,
-        noise=joined([noise for noise, _, _ in noises]),
-        degrees=joined([nu for _, nu, _ in noises]),
-        slopes=joined([slopes for _, _, slopes in noises]),
-        precision=tuple(joined(list(block)) for block in zip(*precisions, strict=True)),
-        state=GibbsState(weights[-1], target.memory(), streams),
-    )
+    weights = as_ladders([joined(block) for block in zip(*(drawn.weights for drawn in kept), strict=True)])
+    noise, degrees, slopes = (joined(each) for each in zip(*(drawn.noise for drawn in kept), strict=True))
+    precision = tuple(joined(block) for block in zip(*(drawn.precision for drawn in kept), strict=True))
+    return GibbsDraws(weights, noise, degrees, slopes, precision, state(weights[-1]))
 
 
 def as_likelihood(
@@ -263,16 +283,19 @@ def draw_readout(
 ) -> None:
     """Draw the readout given everything else and update the outputs; each output is a regression of its own."""
     h = blocks.below(len(blocks.W))
-    m, q = blocks.R.shape[1:]
-    penalty = torch.cat([precision.expand(-1, q - 1), torch.full_like(precision, 1 / offset)], -1)
-    one = penalty.new_ones(1)
-    drawn = []
-    for o in range(m):
-        wanted = response[:, o : o + 1].expand(blocks.count, -1, -1)
-        equations = readout_equations(h, wanted, root[:, o].square(), one)
-        drawn.append(draw_gaussian(equations, penalty, streams.normal(q, 1)))
-    blocks.R = torch.cat(drawn, -1).mT.contiguous()
+    wanted, one = response.expand(blocks.count, -1, -1), root.new_ones(1)
+    outputs = range(blocks.R.shape[1])
+    equations = [readout_equations(h, wanted[:, o : o + 1], root[:, o].square(), one) for o in outputs]
+    blocks.R = drawn_readout(equations, precision, offset, streams)
     blocks.f = blocks.R @ h
+
+
+def drawn_readout(equations: list[NormalEquations], precision: Tensor, offset: float, streams: Streams) -> Tensor:
+    """A draw of the readout (B, m, q), given the normal equations of each output."""
+    q = equations[0].gram.shape[-1]
+    penalty = torch.cat([precision.expand(-1, q - 1), torch.full_like(precision, 1 / offset)], -1)
+    drawn = [draw_gaussian(each, penalty, streams.normal(q, 1)) for each in equations]
+    return torch.cat(drawn, -1).mT.contiguous()
 
 
 def draw_layer(
@@ -305,7 +328,7 @@ def draw_layer(
     theta = weights[layer]
     k, q = theta.shape[1:]
     rest = blocks.f - (g * old.unsqueeze(1)).sum(2)
-    # In units of each output's and row's noise; then all rows count the same.
+    # In units of each output's and row's noise, so that all rows have unit weight.
     scaled, wanted = g * root.unsqueeze(2), (response - rest) * root
     one = root.new_ones(1)
     if k * q > DIRECT_LIMIT:
@@ -361,11 +384,11 @@ def draw_by_rows(g: Tensor, h: Tensor, response: Tensor, precision: Tensor, old:
 def rescale(blocks: Blocks, precision: list[Tensor], streams: Streams) -> None:
     r"""Draw the scale of every unit's layer row, and of its gate row, against the column that reads the unit.
 
-    Multiplying the row by r and the column by 1 / r leaves the function alone, so the likelihood has no say, and r
-    can be drawn from what the prior says: a density of log r proportional to exp(t (p - q) - (A e^{2t} + B e^{-2t}) /
+    Multiplying the row by r and the column by 1 / r leaves the function as it is, so only the prior matters for r: a
+    density of log r proportional to exp(t (p - q) - (A e^{2t} + B e^{-2t}) /
     2), with p and q entries, and A and B squared norms times precisions. It is log-concave; a Gaussian at its mode
-    proposes, and the ratio of the two densities at the proposal and at t = 0 decides. Without this step the blocks
-    would exchange scale only in small steps, each held in place by the others.
+    proposes, and the ratio of the two densities at the proposal and at t = 0 decides. Without this step scales would
+    move between blocks only slowly, because each block holds the others in place.
 
     Args:
         blocks: rescaled in place; states and outputs are left to `Blocks.forward`.

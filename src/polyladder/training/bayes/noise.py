@@ -12,11 +12,11 @@ from torch import Tensor
 from polyladder.training.bayes.streams import Streams
 
 TILT = 2.0
-"""Bound of what the slopes add to, or take from, a log precision: a noise scale up to 2.7 times larger or smaller.
-Without it a sampler can give up on a region, where the noise then grows until the rows there do not count at all."""
+"""The most that the slopes add to or take from a log precision: the noise scale may be up to 2.7 times larger or
+smaller. Without a bound the noise of a region can grow until its rows no longer count."""
 
 SMALL_STEPS = 4
-"""Small steps that the slopes take in a sweep, besides a large one."""
+"""Small steps that the slopes take in a sweep, in addition to a large one."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class GammaPrior:
 
 
 class Likelihood(Protocol):
-    """What the sampler needs to know of a likelihood: given latent variables of its own, a row is Gaussian."""
+    """What the sampler needs of a likelihood: given its latent variables, a row is Gaussian."""
 
     def renew(self, f: Tensor, rows: Tensor, streams: Streams) -> tuple[Tensor, Tensor]:
         """Draw the latent variables given outputs f (B, m, n) and row weights (B, n) or (1, n).
@@ -46,10 +46,10 @@ class Likelihood(Protocol):
         """As last drawn: noise scale (B, m), degrees of freedom (B, m), slopes of the log precision (B, m, q)."""
 
     def memory(self) -> tuple[Tensor, ...]:
-        """What the next `renew` reads of this one: enough to go on after an interruption."""
+        """What the next `renew` needs from this one: enough to continue after an interruption."""
 
     def recall(self, memory: tuple[Tensor, ...]) -> None:
-        """Go on from what `memory` returned."""
+        """Continue from what `memory` returned."""
 
 
 class Noise:
@@ -61,9 +61,8 @@ class Noise:
     with standard normal e. :math:`\nu = \infty` is Gaussian noise. The precision :math:`\tau` has a Gamma prior,
     :math:`\nu` is uniform on a grid of values, and the slopes :math:`\beta` of the log precision on given features
     :math:`\phi` are Gaussian around zero, with a precision that has a Gamma prior; each output has its own. Given
-    everything else all of them but the slopes can be drawn at once; :math:`\nu` with the :math:`\lambda` of all rows
-    integrated out, since given them it would hardly move. The slopes take a few steps of Metropolis
-    and Hastings.
+    everything else, all but the slopes can be drawn at once; :math:`\nu` with the :math:`\lambda` of all rows
+    integrated out, since given them it would hardly move. The slopes take a few Metropolis-Hastings steps.
 
     A row of weight w stands for w observations that share one :math:`\lambda`.
 
@@ -98,7 +97,7 @@ class Noise:
         if len(self.grid) > 1:
             self.degrees = self._draw_degrees(squares * tilt * self.precision.unsqueeze(-1), weight, streams)
         relative = torch.ones_like(squares)
-        # Asked of the grid and not of what was drawn: a chain's stream must not depend on its neighbors' noise.
+        # Decided by the grid, not by what was drawn: a chain's stream must not depend on its neighbors' noise.
         if bool(self.grid.isfinite().any()):
             nu = self.degrees.unsqueeze(-1)
             finite = torch.where(nu.isfinite(), nu, 1.0)
@@ -123,11 +122,11 @@ class Noise:
         return self.grid[(below < u).sum(-1).clamp_max(len(self.grid) - 1)]
 
     def _move_slopes(self, squares: Tensor, weight: Tensor, streams: Streams) -> None:
-        """A few steps of Metropolis and Hastings on the slopes, their own precision drawn before.
+        """Draw the precision of the slopes, then take a few Metropolis-Hastings steps on them.
 
-        All of them propose with the inverse of the information, as it is for small slopes, as covariance. The first
-        start from the present slopes: small, but sure to arrive from anywhere. The last starts from where a step of
-        Fisher's scoring leads: it forgets the present slopes once they are typical ones, but may fail far out.
+        All steps propose with the same covariance, the inverse of the information at small slopes. The first ones start
+        from the present slopes: they are small, but work from anywhere. The last one starts from where a step of
+        Fisher's scoring leads: it forgets the present slopes if they are typical, but may fail far out.
 
         Args:
             squares: weighted squared residuals in units of the noise scale without its slopes. Shape (B, m, n).
@@ -157,7 +156,7 @@ class Noise:
             return torch.where(accepted.unsqueeze(-1), proposed, self.slopes)
 
         for _ in range(SMALL_STEPS):
-            # The usual size, at which a quarter to a half of the proposals is accepted.
+            # The usual step size, at which a quarter to a half of the proposals is accepted.
             proposed = self.slopes + 2.4 / q**0.5 * step()
             self.slopes = accept(proposed, log_density(proposed)[0] - log_density(self.slopes)[0])
 
@@ -189,7 +188,7 @@ class Noise:
 
 
 def log_tilt(raw: Tensor) -> Tensor:
-    """How far the log precision of a row lies from the mean row's: as given while small, and never beyond `TILT`."""
+    """What is added to the log precision of a row: linear in the slopes while small, never beyond `TILT`."""
     return TILT * (raw / TILT).tanh()
 
 

@@ -1,4 +1,4 @@
-"""Classes as `polyladder.sample_gibbs` sees them: latent Gaussians whose sign, or largest, is seen.
+"""Classes as `polyladder.sample_gibbs` sees them: latent Gaussians of which the sign, or the largest, is observed.
 
 Albert and Chib's augmentation: given the latent values the ladder is a regression with unit noise, given the ladder
 the latent values are truncated normals.
@@ -27,7 +27,7 @@ class TwoClasses:
         self.sign = sign
 
     def renew(self, f: Tensor, rows: Tensor, streams: Streams) -> tuple[Tensor, Tensor]:
-        """Draw the latent values: normal around f, on the side that the sign tells."""
+        """Draw the latent values: normal around f, truncated to the side of the sign."""
         scale = latent_scale(rows)
         margin = self.sign * f / scale
         z = f + self.sign * scale * normal_above(-margin, streams.uniform(*f.shape[1:]))
@@ -39,7 +39,7 @@ class TwoClasses:
         return one, one * torch.inf, one.new_empty(1, 1, 0)
 
     def memory(self) -> tuple[Tensor, ...]:
-        """Nothing: the latent values are drawn anew from the outputs alone."""
+        """Nothing: the latent values are drawn again from the outputs alone."""
         return ()
 
     def recall(self, memory: tuple[Tensor, ...]) -> None:

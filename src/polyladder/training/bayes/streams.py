@@ -39,7 +39,7 @@ class Streams:
         return copy.deepcopy(self)
 
     def beyond(self, uniforms: int) -> Streams:
-        """Streams that stand where these would stand after so many uniform draws for each model."""
+        """The streams as they would be after this many uniform draws for each model."""
         found = self.copy()
         for generator in found.generators:
             # A uniform draw is one step of the generator, so that any number of them can be skipped at once.

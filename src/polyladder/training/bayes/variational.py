@@ -27,7 +27,7 @@ from polyladder.training.solves.cholesky import cholesky
 
 START = 1e-3
 """Variances start at this share of their block's prior variance. At the prior variance itself the first updates would
-find nothing but noise in every unit, and switch it off."""
+see only noise in every unit, and switch it off."""
 
 WIDTH = 1e-2
 """Least prior variance of a block at the start."""
@@ -77,8 +77,8 @@ def fit_variational(
     units against their readers, and sets prior and noise variances to their optima.
 
     Args:
-        start: where the means start; best a fit by `fit_alternating`, since units that a random start leaves useless
-            are switched off for good. Any ``batch_shape``.
+        start: where the means start. A fit by `fit_alternating` is best: units that a random start leaves useless are
+            switched off forever. Any ``batch_shape``.
         x: rows shared by all models. Shape (n, d).
         y: targets, best of variance about 1. Shape (n, m), or (n,) for one output.
         rows: numbers of the rows to learn from: one vector for all models, (r,); (*batch_shape, r); or a sequence of
@@ -218,8 +218,7 @@ def optimum(system: NormalEquations, old: Tensor, prior: Tensor) -> Block:
 
     Args:
         system: A and c. Shapes (B, k q, k q), (B, k q, 1).
-        old: present means. Shape (B, k, q). Solved for the change from them, so that rounding spoils only a part of a
-            step upward.
+        old: present means. Shape (B, k, q). The change from them is solved for, so that rounding affects only the step.
         prior: prior variances, broadcast against ``old``.
     """
     flat = old.reshape(len(old), -1, 1)
@@ -236,7 +235,8 @@ def rescale(posterior: FlatPosterior, layer: int) -> None:
 
     The output's distribution does not change. With u the squared scale of a row of p weights, read by a column of r,
     the divergence is (a u + e / u - (p - r) log u) / 2 with a and e their second moments over their prior variances:
-    least at the positive root of a u^2 - (p - r) u - e. Without it the scales creep to their optimum over many sweeps.
+    least at the positive root of a u^2 - (p - r) u - e. Without this step the scales reach their optimum only after
+    many sweeps.
     """
     factors, prior, depth = posterior.factors, posterior.prior, len(posterior.factors.W)
     last = layer + 1 == depth

@@ -13,8 +13,8 @@ BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
 class BatchedAdam:
     """Adam's moments for parameters whose first dimension counts models.
 
-    ``torch.optim.Adam`` knows one learning rate and one step count per tensor, and none of its models can pause. Here
-    every number of the update rule has a value for each model, and a model that pauses keeps its moments.
+    ``torch.optim.Adam`` has one learning rate and one step count per tensor, and no model can pause. Here every number
+    of the update rule has a value for each model, and a model that pauses keeps its moments.
 
     Args:
         parameters: updated in place. Shapes (B, p_1), (B, p_2), ...
@@ -27,7 +27,7 @@ class BatchedAdam:
         self.steps = torch.zeros(self.parameters[0].shape[0], dtype=torch.float64, device=self.parameters[0].device)
 
     def step(self, gradients: Sequence[Tensor], rate: Tensor, active: Tensor) -> None:
-        """Update the active models. The gradients are used as scratch memory and hold nothing of use afterwards.
+        """Update the active models. The gradients are overwritten.
 
         Args:
             gradients: one per parameter, same shapes. Those of models that pause may be anything, NaN included.
@@ -54,7 +54,7 @@ class BatchedAdam:
             p.addcmul_(torch.div(m, g, out=g), rate, value=-1)
 
     def resume(self, other: BatchedAdam, models: Tensor) -> None:
-        """Take over the moments and step counts that ``other`` has for some of its models."""
+        """Copy the moments and step counts of some models of ``other``."""
         at = models.to(self.steps.device)
         self.first, self.second = [m[at] for m in other.first], [v[at] for v in other.second]
         self.steps = other.steps[at]

@@ -11,18 +11,18 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.losses.loss import Loss
 
 PLACES = 8
-"""Places along a line at which the loss is computed: they cost little, as the coefficients along it are known."""
+"""Points along a line at which the loss is computed; more of them cost little, as the line's coefficients are known."""
 
 
 @torch.no_grad()
 def attacked_rows(
     polynomial: LadderPolynomial, loss: Loss, x: Tensor, target: Tensor, radius: Tensor, steps: int
 ) -> Tensor:
-    """Rows within a radius of the given ones at which the loss is high; never lower than at the rows themselves.
+    """Rows within a radius of the given ones with a high loss, never lower than that of the rows themselves.
 
     A step looks along the line to the corner of the box that the loss's gradient points to, which is where the linear
     part of the loss is largest. Along it the outputs are polynomials of one variable, exactly. The first step looks to
-    both sides: where a number is met almost exactly, either may be worse.
+    both sides: if a target is met almost exactly, either side may be worse.
 
     Args:
         polynomial: any ``batch_shape``.

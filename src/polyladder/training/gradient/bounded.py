@@ -10,7 +10,7 @@ from polyladder.training.losses.loss import Loss
 
 
 def bounded_losses(polynomial: LadderPolynomial, loss: Loss, x: Tensor, target: Tensor, radius: Tensor) -> Tensor:
-    """No row of the box has a larger loss, but for rounding, which is not counted here as `certify` counts it.
+    """An upper bound on the loss over the box. Unlike `certify`, it does not account for rounding.
 
     Args:
         polynomial: any ``batch_shape``.
@@ -38,7 +38,7 @@ def reaches(polynomial: LadderPolynomial, x: Tensor, radius: Tensor, readout: Te
 
     .. math:: f(x + \delta) = f(x) + \nabla f(x) \delta + \sum_l q^l \cdot ((V^l \delta) * (u^l(x + \delta) - u^l(x)))
 
-    The linear part is bounded exactly; of each factor behind it the size is bounded by intervals, layer by layer.
+    The linear part is bounded exactly, the factors of the other part by intervals, layer by layer.
 
     Args:
         polynomial: any ``batch_shape``.

@@ -1,4 +1,4 @@
-"""Training that can be killed: all that the next epoch depends on, in one file, whatever the number of processes."""
+"""Checkpoints: all that the next epoch depends on, in one file, for any number of processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOGGED = ("running", "diverged", "stopped", "steps", "best", "best_loss", "curve
 HELD = {"epoch", "state", "first", "second", "steps", "rest", "generators", "log"}
 
 FOREIGN = (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, AttributeError, TypeError)
-"""What torch raises at files that it did not write."""
+"""What torch raises for files that it did not write."""
 
 
 def write_checkpoint(path: Path, epoch: int, models: ModelBatch, log: TrainingLog) -> None:
@@ -42,14 +42,14 @@ def write_checkpoint(path: Path, epoch: int, models: ModelBatch, log: TrainingLo
 
 
 def read_checkpoint(path: Path, models: ModelBatch, log: TrainingLog) -> int:
-    """Go on from a file, if there is one; returns the epochs that are done."""
+    """Continue from a file, if there is one; returns how many epochs are done."""
     if not path.exists():
         return 0
     held = held_in(path)
     shapes = {name: t.shape for name, t in models.state.items()}
     if {name: t.shape for name, t in held["state"].items()} != shapes:
         raise ValueError(
-            f"{path} must be the checkpoint of networks of this shape; it is not. Remove it to start anew."
+            f"{path} must be the checkpoint of networks of this shape; it is not. Remove it to start again."
         )
     for name, values in held["state"].items():
         models.state[name].copy_(values)
@@ -63,7 +63,7 @@ def read_checkpoint(path: Path, models: ModelBatch, log: TrainingLog) -> int:
 
 
 def held_in(path: Path) -> dict[str, Any]:
-    """What `write_checkpoint` wrote; any other file is refused, and so stays as it is."""
+    """What `write_checkpoint` wrote; any other file is refused and left unchanged."""
     try:
         held = torch.load(path, weights_only=True)
     except FOREIGN as error:

@@ -27,7 +27,7 @@ class TrainingData:
         weight: of the rows, or None. Shape (n,).
         rows: numbers of the rows to train on, one vector per model of the flattened batch. Shapes (r_i,).
         validation: numbers of the rows to validate on, or None. Shapes (v_i,).
-        robust: by what rows may move, or None.
+        robust: how far rows may move, or None.
     """
 
     loss: Loss
@@ -65,7 +65,7 @@ def checked_data(
 
 
 def check_movable(net: BatchedModule, x: Tensor) -> None:
-    """Refuse what derivatives by the inputs cannot be had of."""
+    """Refuse data and networks without derivatives by the inputs."""
     ladder(net)
     if is_sparse(x):
         raise ValueError("x must be dense for jacobian_penalty and robust, which move all inputs; got a sparse tensor.")

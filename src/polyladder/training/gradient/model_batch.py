@@ -82,7 +82,7 @@ class ModelBatch:
         self.validation = None if data.validation is None else ValidationRows.of(data)
 
     def part(self, models: Tensor) -> ModelBatch:
-        """Some of the models, copied out, to go on by themselves."""
+        """A copy of some of the models, to be trained on its own."""
         chosen = models.tolist()
         held_out = self.data.validation
         data = replace(
@@ -104,7 +104,7 @@ class ModelBatch:
         running = log.running[self.members].to(device)
         total = torch.zeros(len(self.members), dtype=torch.float64, device=device)
         for number, batch in enumerate(self.stream.epoch().to(device)):
-            # A model that has had all its steps waits for those of its neighbors that have one more.
+            # A model that has taken all its steps waits for neighbors that have more.
             active = running & (number < steps)
             losses, finite = self.step(batch, active)
             total += losses.where(active, 0)
@@ -123,7 +123,7 @@ class ModelBatch:
             The losses before the step and which models are finite. Shapes (B,).
         """
         data, settings, whole = self.data, self.settings, batch.shape[-1]
-        # Every process has the same batch, and computes its own share of it.
+        # Every process has the same batch and computes a share of it.
         batch = batch[:, process_number() :: process_count()].contiguous()
         for kept, buffer in zip(self.kept_buffers, self.buffers, strict=True):
             kept.copy_(buffer)
@@ -171,13 +171,13 @@ class ModelBatch:
         """Means over the rows of a batch, of which this process may have a share. Shape (B,)."""
         by_row = by_row.view(batch.shape)
         if self.data.weight is not None:
-            # Divided by the mean weight of the model's rows, not of the batch's: the gradient of a batch is then
-            # unbiased, and a batch of rows that weigh nothing is no division by zero.
+            # Divided by the mean weight of all of the model's rows, not of the batch: the gradient is then unbiased,
+            # and a batch of weight zero does not divide by zero.
             by_row = by_row * (self.data.weight[batch] / self.settings.mean_weight.to(by_row.dtype).unsqueeze(-1))
         return by_row.mean(-1) if process_count() == 1 else by_row.sum(-1) * (process_count() / whole)
 
     def validate(self, log: TrainingLog, patience: int | None) -> Tensor:
-        """Measure the validation losses, stop models that have run out of patience, tell which are at their best.
+        """Measure the validation losses, stop models that have run out of patience, and return those at their best.
 
         Returns:
             Positions in this batch. Shape (k,).

@@ -1,4 +1,4 @@
-"""Losses of rows that may move: the worst loss near a row in place of the loss at it."""
+"""Losses of rows that may move: the worst loss near each row."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Robust:
     Args:
         radius: by which every input may move, in the units of x. One number, or shape batch_shape.
         against: ``"attack"``: the worst row that a few exact steps find; ``"bound"``: an upper bound on the loss of all
-            rows of the box, exact in its linear part. The first costs less and keeps more accuracy; the second makes
-            ladders of which more can be proven.
+            rows of the box, exact in its linear part. The first costs less and keeps more accuracy; for ladders trained
+            by the second, more can be proven.
         share: of the worst loss; the rest of the loss is that of the row itself. In (0, 1].
         warmup: epochs over which the radius grows from 0.
         steps: of the attack.
@@ -59,8 +59,8 @@ def robust_losses(
 ) -> Tensor:
     """The loss of every row under every model, or the mixture that ``robust`` asks for.
 
-    Attacked rows and rows themselves pass through the network together, as one batch for batch norm and dropout. A
-    bound is that of the polynomial which `polyladder.merge` would return.
+    Attacked and original rows pass through the network as one batch, for batch norm and dropout. A bound is computed
+    for the polynomial that `polyladder.merge` would return.
 
     Args:
         net: any model; with ``robust``, a ladder.
@@ -81,7 +81,7 @@ def robust_losses(
     polynomial = live_polynomial(ladder(net))
     if robust.against == "bound":
         worst = bounded_losses(polynomial, loss, x, target, radius)
-        # The rows themselves always pass: batch norm learns its statistics from them.
+        # The original rows always pass: batch norm learns its statistics from them.
         return robust.share * worst + (1 - robust.share) * loss.rows(outputs(x), target)
     moved = attacked_rows(polynomial, loss, x, target, radius, robust.steps)
     if robust.share == 1:
@@ -97,7 +97,7 @@ def jacobian_norms(net: BatchedModule, x: Tensor) -> Tensor:
 
 
 def ladder(net: BatchedModule) -> LPNN:
-    """Refuse networks whose polynomial is not at hand."""
+    """Refuse networks other than ladders."""
     if not isinstance(net, LPNN):
         raise TypeError(f"net must be an LPNN for jacobian_penalty and robust; got {type(net).__name__}.")
     return net

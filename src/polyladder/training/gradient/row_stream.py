@@ -29,7 +29,7 @@ class RowStream:
     def epoch(self) -> Tensor:
         """The row numbers of the next epoch. Shape (steps, models, batch_size), int32.
 
-        A model with fewer steps than its neighbors has row 0 in the steps that it must sit out.
+        A model with fewer steps than its neighbors has row 0 in the steps that it does not take.
         """
         index = torch.zeros(int(self.steps.max()), len(self.rows), self.batch_size, dtype=torch.int32)
         for i, (rows, generator, steps) in enumerate(zip(self.rows, self.generators, self.steps.tolist(), strict=True)):

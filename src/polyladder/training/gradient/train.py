@@ -34,16 +34,15 @@ class Adam:
         learning_rate: Adam's, at the start of the schedule. One number, or shape batch_shape.
         l2: lambda of the penalty ``lambda * sum(w ** 2)`` that joins the mean loss. It covers the weights, which are
             the parameters with at least two dimensions behind ``batch_shape``, and neither intercepts nor batch norm.
-            It is part of the gradient, and of what is clipped, not a decay beside it. One number, or shape
-            batch_shape.
+            It is part of the gradient that is clipped, not a separate decay. One number, or shape batch_shape.
         schedule: ``"constant"``, or ``"cosine"``: from the learning rate to 0 over the steps of all epochs.
         clip: largest norm of a model's gradient, or None. One number, or shape batch_shape.
         patience: a model stops after this many epochs in a row without a new best validation loss; None: never early.
         jacobian_penalty: weight of the mean over the rows of the sum of squares of all derivatives of the outputs by
             the inputs, in closed form. It joins the loss as the L2 penalty does. For ladders. One number, or shape
             batch_shape.
-        robust: train on the worst loss near each row in place of the loss at it; the training and validation losses are
-            then of that kind too. For ladders.
+        robust: train on the worst loss near each row; training and validation losses are then worst losses too. For
+            ladders.
     """
 
     epochs: int = 100
@@ -85,12 +84,12 @@ def train(
     Within a process group of ``torch.distributed`` (torchrun) every process computes its share of each mini-batch, with
     the batch norm of all rows: with dropout off the losses are those of one process, to rounding.
 
-    Each model minimizes its own mean loss plus L2 penalty. Nothing it does depends on its neighbors: rows, their
+    Each model minimizes its own mean loss plus L2 penalty. A model does not depend on its neighbors: rows, their
     order, learning rate, clipping, schedule, early stopping and divergence belong to the model, so with dropout off
     ``train(grid)[i]`` equals ``train(grid[i])`` to rounding.
 
-    A model whose loss or gradient is no longer finite is frozen at its last finite weights and reported; the others
-    do not notice.
+    A model whose loss or gradient is no longer finite is frozen at its last finite weights and reported; the others are
+    not affected.
 
     Args:
         net: any batched model with ``out_features``. Its dtype and device are those of the training.
@@ -115,7 +114,7 @@ def train(
             there are validation rows. ``"raise"`` passes it on; ``"return"`` returns the history up to there, and
             ``History.interrupted`` says so.
         checkpoint: a file that holds all that the next epoch depends on, written after each epoch; where there is one
-            already, training goes on from it, also with another number of processes. Not with validation rows.
+            already, training continues from it, even with another number of processes. Not with validation rows.
 
     Returns:
         The history; the networks themselves are trained in place.
@@ -163,8 +162,8 @@ def train(
                 if not bool(log.running.any()):
                     break
                 if log.mostly_stopped(models.members):
-                    # Patience has ended some models, so all that go on have a best epoch: they end as `best` has them,
-                    # and the copies that train from here on need not be brought back.
+                    # Patience has ended some models, so all that continue have a best epoch, whose weights `best`
+                    # holds: the copies that train from here on need not be copied back.
                     models = models.part(log.running[models.members].nonzero().squeeze(-1))
         except KeyboardInterrupt:
             if on_interrupt == "raise":
@@ -208,7 +207,7 @@ def spread_settings(net: BatchedModule, data: TrainingData, options: Adam, strea
 
 @contextmanager
 def repeatable_dropout(generator: torch.Generator | None, device: torch.device) -> Iterator[None]:
-    """Seed torch's global stream for the length of a training run and put it back afterwards."""
+    """Seed torch's global stream for a training run and restore it afterwards."""
     if generator is None:
         yield
         return

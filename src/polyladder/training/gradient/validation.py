@@ -49,7 +49,7 @@ class ValidationRows:
         held = data.x.shape[-1] if data.robust is not None else 1
         chunk = max(1, EVALUATED_ROWS // (models * held))
         for index, weight in zip(torch.split(self.index, chunk, -1), torch.split(self.weight, chunk, -1), strict=True):
-            # The batch of models only joins in where the rows are not shared.
+            # Shared rows have no batch dimension.
             shape = index.shape if index.dim() == 1 else (*net.batch_shape, index.shape[-1])
             x = take_rows(data.x, index.reshape(-1))
             x = x if is_sparse(x) else x.view(*shape, -1)

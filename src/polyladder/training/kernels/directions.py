@@ -1,6 +1,6 @@
-"""Directions: rows that stand for all, so that a polynomial-kernel regression is a ladder of few units.
+"""Directions: a few rows that represent all, so that a polynomial-kernel regression is a ladder of few units.
 
-A function sum_i a_i (1 + k t_i)^p with t_i = u_i . x is a ladder whose units each keep to one direction u_i. Several
+A function sum_i a_i (1 + k t_i)^p with t_i = u_i . x is a ladder in which each unit uses one direction u_i. Several
 degrees over the same directions are one ladder too: each unit holds a polynomial of its t_i, in Horner's form.
 """
 
@@ -25,7 +25,7 @@ NEGLIGIBLE = 1e-10
 """No direction is added once all rows are explained up to this share of the largest variance."""
 
 POOL = 4
-"""Directions are picked among this many times as many rows."""
+"""Directions are picked among this many times more rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Directions:
     Attributes:
         slopes: u, scales included: t = x @ slopes.T. Shape (m, d).
         own: t of the directions' own rows. Shape (m, m).
-        degree: that the scales belong to; at degree p they are multiplied by degree / p.
+        degree: for which the scales were found; at degree p they are multiplied by degree / p.
     """
 
     slopes: Array
@@ -61,7 +61,7 @@ class Directions:
                 jitter *= 10
 
     def features(self, t: Array, degree: int, factor: Array) -> Array:
-        """Features under whose plain ridge the regression is that of the kernel. Shape (n, m)."""
+        """Features whose plain ridge regression equals that of the kernel. Shape (n, m)."""
         kernel = whole_power(1 + self.stretch(degree) * t, degree)
         return np.asarray(solve_triangular(factor, kernel.T, lower=True, check_finite=False).T)
 
@@ -89,7 +89,7 @@ def pick_directions(
         relevance: of the groups of inputs.
         groups: the number of each input's group. Shape (d,).
         most: at most this many.
-        rng: picks the rows that are looked at.
+        rng: picks the candidate rows.
         highest: degree of the kernels over them: a higher one than that of the scales needs more directions.
     """
     pool = x if len(x) <= POOL * most else x[rng.permutation(len(x))[: POOL * most]]
@@ -98,7 +98,7 @@ def pick_directions(
     products = scaled @ scaled.T
     chosen = pivots(whole_power(1 + products, relevance.degree), most)
     if len(chosen) < most and highest > relevance.degree:
-        # Polynomials of the lower degree are all reached. Begun with the higher one, the pick would go to outliers.
+        # The lower degree first, until all of its polynomials are reached: the higher one would pick outliers.
         further = pivots(whole_power(1 + relevance.degree / highest * products, highest), most)
         chosen += [j for j in further if j not in set(chosen)][: most - len(chosen)]
     slopes = scaled[chosen] * scales
@@ -106,7 +106,7 @@ def pick_directions(
 
 
 def pivots(kernel: Array, most: int) -> list[int]:
-    """Rows of a kernel matrix in the order of how much of the rest they explain."""
+    """Rows of a kernel matrix, those that explain most of the rest first."""
     left = kernel.diagonal().copy()
     enough = NEGLIGIBLE * left.max()
     rows = np.zeros((min(most, len(kernel)), len(kernel)))

@@ -1,8 +1,8 @@
 """How much each input matters, by the evidence of a Gaussian process with a polynomial kernel.
 
 The kernel (1 + sum_j s_j^2 x_j x'_j)^p is that of all polynomials of order p. Its scales s, one per group of inputs (a
-column may become several), are found where the evidence of the rows is highest: an input that says nothing gets a scale
-near zero. Nothing is held out, and the gradient is exact.
+column may become several), maximize the evidence of the rows: an input without information gets a scale near zero.
+Nothing is held out, and the gradient is exact.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 Array = NDArray[np.float64]
 
 PRIOR = 0.1
-"""Precision of a normal prior on the logarithms of the scales: where rows say little, all inputs count alike."""
+"""Precision of a normal prior on the logarithms of the scales: with few informative rows, all inputs count equally."""
 
 LEAST_NOISE = 1e-7
 """Added to the noise variance, so that the kernel matrix can be factorized."""
@@ -35,7 +35,7 @@ class Relevance:
         scales: of each group of inputs. Shape (groups,).
         noise: variance of the noise, for targets of variance 1.
         amplitude: variance that the kernel gives to the origin.
-        degree: that the scales belong to.
+        degree: for which the scales were found.
     """
 
     scales: Array
@@ -45,7 +45,7 @@ class Relevance:
 
 
 def first_scales(groups: NDArray[np.intp], degree: int) -> Array:
-    """Scales at which all groups count alike and the polynomial is about as large as its constant."""
+    """Scales at which all groups count equally and the polynomial is about as large as its constant."""
     sizes = np.bincount(groups)
     return np.asarray(1 / np.sqrt(degree * len(sizes) * np.maximum(sizes, 1)))
 

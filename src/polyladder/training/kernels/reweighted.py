@@ -1,8 +1,8 @@
-"""Ridge regressions by losses that a few rounds of weighted squares minimize, and what a first one says of a loss.
+"""Ridge regressions by losses that a few rounds of weighted squares minimize, and the first fit that settles a loss.
 
 Each round solves the squares that lie above the loss and touch it at the outputs of the round before (`Loss.bound`).
-With the weights of the last round, leaving out row after row is as quick as for squares, and exact but for what the
-weights of other rows owe to the row left out.
+With the weights of the last round, leaving out each row is as fast as for squares. It is exact except that the weights
+of the other rows still depend on the row left out.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from polyladder.training.kernels.ridge import RidgeFit, ridge_regression
 from polyladder.training.losses.loss import Loss
 
 ROUNDS = 12
-"""Rounds, at most ..."""
+"""Rounds, at most."""
 
 STEADY = 0.01
-"""... until outputs move by less than this part of their distance from the targets, on average."""
+"""Rounds end when outputs move by less than this part of their distance from the targets, on average."""
 
 FIRST_RIDGES = tuple(float(r) for r in np.logspace(-2, 3, 6))
 
 FIRST_ROWS, FIRST_DIRECTIONS = 2000, 200
-"""Rows and directions of a first fit, at most."""
+"""Rows of a first fit, and directions of its kernel, at most."""
 
 SETTLINGS = 3
-"""Rounds in which a first fit and what is learned from it take turns."""
+"""Rounds that alternate between a first fit and settling the loss by it."""
 
 
 def reweighted_regression(
@@ -65,19 +65,19 @@ def reweighted_regression(
 
 
 def first_fit(loss: Loss, x: Array, y: Array, weight: Array, seed: int) -> tuple[Loss, Array]:
-    """A loss with all that it learns from a first fit, and what that fit predicts of the rows.
+    """A loss settled by a first fit, and what that fit predicts for the rows.
 
-    The first fit is a quadratic kernel over all inputs alike, of which nothing else is fitted to the targets.
+    The first fit is a quadratic kernel with equal scales for all inputs.
 
     Args:
         loss: with a bound.
         x: inputs, about standardized. Shape (n, d).
         y: coded targets. Shape (n, m).
         weight: of the rows, positive. Shape (n,).
-        seed: of the rows that are looked at, where there are many.
+        seed: of the sample of rows that is used where there are many.
 
     Returns:
-        The loss, settled, and predictions by fits without the row itself, where it was looked at. Shape (n, m).
+        The settled loss, and predictions; for rows of the sample, by fits without the row itself. Shape (n, m).
     """
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(len(x))[:FIRST_ROWS])

@@ -10,7 +10,7 @@ import numpy as np
 from polyladder.training.kernels.relevance import Array
 
 LEAST_FREE = 1e-10
-"""A row of leverage 1 has no prediction without it; its residual is divided by this instead of 0."""
+"""Least value of 1 - leverage: a row of leverage 1 cannot be predicted from the others, and would divide by 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,9 +20,9 @@ class RidgeFit:
     Attributes:
         coefficients: shape (p, m).
         offset: which has no ridge. Shape (m,).
-        left_out: what is predicted of each row by a fit without it. Shape (n, m).
+        left_out: prediction for each row by a fit without it. Shape (n, m).
         ridge: that was chosen.
-        error: weighted mean square of what was left out, summed over outputs; or what else it was judged by.
+        error: weighted mean square error of the rows left out, summed over outputs; or the result of ``judge``.
     """
 
     coefficients: Array
@@ -58,12 +58,12 @@ def ridge_regression(
     left, sizes, right = thin_svd((features - center) * root)
     rotated = left.T @ ((y - level) * root)
     outside = (y - level) * root - left @ rotated
-    # The offset has a leverage of its own. Without it a centered row would be known from all the others.
+    # The offset adds to the leverage; without that term a centered row would be determined by all the others.
     unreached = np.maximum(1 - share - (left**2).sum(1), 0.0)
     best: RidgeFit | None = None
     for ridge in ridges:
-        # What is not explained, and 1 - leverage, as sums of positive terms: their differences would be all rounding
-        # where features outnumber rows.
+        # Residuals and 1 - leverage as sums of positive terms: as differences they would be nothing but rounding where
+        # features outnumber rows.
         lost = ridge / (sizes**2 + ridge)
         unexplained = (outside + left @ (lost[:, None] * rotated)) / root
         free = unreached + (left**2) @ lost

@@ -11,8 +11,8 @@ from torch import Tensor
 from polyladder.training.losses.loss import Loss
 
 THRESHOLD = 1.345
-"""Errors beyond so many standard deviations of the noise count linearly: 95 % of the efficiency of squares where the
-noise is normal."""
+"""Errors beyond this many standard deviations of the noise count linearly; for normal noise this has 95 % of the
+efficiency of squares."""
 
 NORMAL = 1.4826
 """The standard deviation of a normal variable divided by its median absolute value."""
@@ -21,10 +21,11 @@ CONSISTENT = 0.7102
 """The mean square of a standard normal variable that is held to `THRESHOLD`."""
 
 LEAST_SCALE = 0.01
-"""The noise is taken for at least this part of the spread of the targets: below, all errors may count as squares."""
+"""The noise is assumed to be at least this part of the spread of the targets; with less, all errors may count as
+squares."""
 
 LOCATION_STEPS, LOCATION_GAIN = 100, 1e-12
-"""Steps to the best constant, at most, and the change at which they end, relative to the thresholds."""
+"""Steps to the best constant, at most, and the change, relative to the thresholds, at which they end."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Huber(Loss):
     on rows that it did not see (`settle`). Without a first fit the errors are those of the median of the targets.
 
     Attributes:
-        thresholds: of each output, or one for all; () where they are still to be found.
+        thresholds: of each output, or one for all; () before they are found.
     """
 
     thresholds: tuple[float, ...] = ()
@@ -66,7 +67,7 @@ class Huber(Loss):
         return bool(self.thresholds)
 
     def settle(self, outputs: Tensor, target: Tensor, weight: Tensor | None = None) -> Huber:
-        """With the thresholds that the errors of a first fit lead to."""
+        """The loss with thresholds from the errors of a first fit."""
         share = torch.full_like(target[:, 0], 1 / len(target)) if weight is None else (weight / weight.sum()).to(target)
         spread = self.standards(target, share)[1]
         scale = (NORMAL * medians((target - outputs).abs(), share)).maximum(LEAST_SCALE * spread)
@@ -74,7 +75,7 @@ class Huber(Loss):
         return Huber(tuple((THRESHOLD * scale).tolist()))
 
     def held(self, errors: Tensor) -> Tensor:
-        """Errors (..., m), none of them beyond its threshold."""
+        """Errors (..., m), clipped to the thresholds."""
         t = errors.new_tensor(self.thresholds)
         return errors.clamp(-t, t)
 
@@ -85,16 +86,16 @@ class Huber(Loss):
         return held * (2 * error - held)
 
     def slopes(self, outputs: Tensor, target: Tensor) -> Tensor:
-        """Twice the held errors."""
+        """Twice the clipped errors."""
         return 2 * self.held(outputs - target)
 
     def curvatures(self, outputs: Tensor, target: Tensor) -> Tensor:
-        """Two up to the threshold, nothing beyond."""
+        """Two up to the threshold, zero beyond."""
         error = outputs - target
         return torch.where(self.held(error) == error, 2.0, 0.0).to(outputs.dtype)
 
     def scatter(self, outputs: Tensor, target: Tensor) -> Tensor:
-        """Squares of held errors, as large as those of normal noise are: a gross error adds no more than others."""
+        """Squares of clipped errors, scaled so that normal noise keeps its variance: a gross error adds little."""
         return self.held(outputs - target).square().sum(-1) / CONSISTENT
 
     def bound(self, outputs: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -110,7 +111,7 @@ class Huber(Loss):
         return response, weight[..., 0]
 
     def constant(self, target: Tensor, weight: Tensor | None = None) -> Tensor:
-        """Huber's location: the median, moved to where held errors sum to zero."""
+        """Huber's location: starts at the median and moves to where clipped errors sum to zero."""
         share = torch.full_like(target[:, 0], 1 / len(target)) if weight is None else (weight / weight.sum()).to(target)
         center, t = medians(target, share), target.new_tensor(self.thresholds)
         for _ in range(LOCATION_STEPS):

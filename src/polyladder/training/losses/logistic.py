@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from polyladder.training.losses.loss import Loss
 
 SURE = 1e-6
-"""Shares of classes nearer to 0 or 1 than this count as if they were this near: their log-odds stay finite."""
+"""Shares of classes are kept this far from 0 and 1, so that their log-odds are finite."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Logistic(Loss):
         return F.binary_cross_entropy_with_logits(outputs, target.expand(outputs.shape), reduction="none")
 
     def slopes(self, outputs: Tensor, target: Tensor) -> Tensor:
-        """What the probability is too high."""
+        """By how much the probability is too high."""
         return outputs.sigmoid() - target
 
     def curvatures(self, outputs: Tensor, target: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What a loss is: everything that fits, selections and reports ask of it. A loss is one file of this room."""
+"""What a loss is: all that fits, selections and reports need from it. Each loss has its own file in this folder."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Reach = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Loss(ABC):
-    """A loss of rows: how targets are coded, what a row costs, and how that falls.
+    """A loss of rows: how targets are coded, what a row costs, and its derivatives.
 
     Outputs have the shape (*batch_shape, n, m), coded targets (n, m) or the shape of the outputs. A loss of classes
     says itself which other forms its targets may have.
 
     Attributes:
-        name: by which it is asked for.
+        name: by which users choose it.
         measure: what its mean over rows is called in reports.
         answer: what a model fitted by it predicts.
         quadratic: whether it is a sum of squares. Evidence, errors of rows left out and posteriors are exact for such a
             loss alone.
-        by_rows: whether a few rounds of weighted squares minimize it over given features. Selections then leave out row
-            after row; otherwise they fit on folds, by Newton steps.
+        by_rows: whether a few rounds of weighted squares minimize it over given features. Selections then leave out
+            each row; otherwise they fit on folds, by Newton steps.
         curvature: the largest second derivative; None where there is none.
         noise: the noise variance that a negative log-likelihood amounts to, 1/2 (it counts a squared error over 2 s as
             one nat); None where the noise is to be estimated.
@@ -71,11 +71,11 @@ class Loss(ABC):
         return
 
     def check_outputs(self, out_features: int) -> None:
-        """Refuse a number of outputs that block solves cannot lower the loss of."""
+        """Refuse a number of outputs for which block solves cannot lower the loss."""
         return
 
     def standards(self, y: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:
-        """What is taken off numbers (n, m) before a fit, and what they are divided by then. Shapes (m,).
+        """What is subtracted from numbers (n, m) before a fit, and what they are then divided by. Shapes (m,).
 
         Args:
             y: a target of numbers as it was given.
@@ -83,20 +83,21 @@ class Loss(ABC):
         """
         used = y[share > 0]
         low, high = used.amin(0), used.amax(0)
-        # The mean of equal numbers may differ from them in the last digit, which would then be all that varies.
+        # The mean of equal numbers may differ from them in the last digit; that rounding would then be the only
+        # variation.
         mean = torch.where(high > low, share @ y, low)
         return mean, (share @ (y - mean).square()).sqrt()
 
     @property
     def settled(self) -> bool:
-        """Whether nothing of the loss is still to be learned from targets."""
+        """Whether all parameters of the loss are known."""
         return True
 
     def settle(self, outputs: Tensor, target: Tensor, weight: Tensor | None = None) -> Loss:
-        """The loss with all that is learned from what a first fit leaves over.
+        """The loss with the parameters that follow from the residuals of a first fit.
 
         Args:
-            outputs: of the first fit, best of rows that it was made without. Shape (n, m).
+            outputs: of the first fit, preferably for rows that it did not see. Shape (n, m).
             target: coded. Shape (n, m).
             weight: of the rows. Shape (n,).
         """
@@ -155,10 +156,10 @@ class Loss(ABC):
         return mean
 
     def worst(self, outputs: Tensor, target: Tensor, readout: Tensor, reach: Reach) -> Tensor:
-        """No row whose outputs move as far as they may has a larger loss than this. Shape (*batch_shape, n).
+        """An upper bound on the loss of each row, however far its outputs move within reach. Shape (*batch_shape, n).
 
         Args:
-            outputs: of rows where they are. Shape (*batch_shape, n, m).
+            outputs: at the rows themselves. Shape (*batch_shape, n, m).
             target: coded.
             readout: of the ladders whose outputs they are. Shape (*batch_shape, m, k).
             reach: how far sums of the last state may move.

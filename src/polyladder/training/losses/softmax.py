@@ -49,7 +49,7 @@ class Softmax(Loss):
         return found.view(*classes.shape, 1)
 
     def slopes(self, outputs: Tensor, target: Tensor) -> Tensor:
-        """What each probability is too high."""
+        """By how much each probability is too high."""
         return probabilities(outputs) - shares(target, outputs)
 
     def curvatures(self, outputs: Tensor, target: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class Softmax(Loss):
         return mean.clamp(SURE, 1 - SURE).log()
 
     def worst(self, outputs: Tensor, target: Tensor, readout: Tensor, reach: Reach) -> Tensor:
-        """Differences of outputs are bounded as such: what two classes have in common cancels first."""
+        """Differences of outputs are bounded directly, so that what two classes have in common cancels."""
         classes = target.expand(outputs.shape[:-1]).unsqueeze(-1)
         rise = reach(readout.unsqueeze(-3) - readout.take_along_dim(classes, -2).unsqueeze(-2))
         return self.rows(outputs - outputs.take_along_dim(classes, -1) + rise, target)
@@ -75,7 +75,7 @@ def probabilities(outputs: Tensor) -> Tensor:
 
 
 def shares(target: Tensor, outputs: Tensor) -> Tensor:
-    """Class numbers as shares of the classes, which others are already. Shape (..., n, m)."""
+    """Class numbers as shares of the classes; targets that are shares are returned as they are. Shape (..., n, m)."""
     if target.is_floating_point():
         return target
     return F.one_hot(target, outputs.shape[-1]).to(outputs.dtype)

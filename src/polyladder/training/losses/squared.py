@@ -21,11 +21,11 @@ class Squared(Loss):
     curvature: ClassVar[float | None] = 2.0
 
     def each(self, outputs: Tensor, target: Tensor) -> Tensor:
-        """Squares of what is missed."""
+        """Squared errors."""
         return (outputs - target).square()
 
     def slopes(self, outputs: Tensor, target: Tensor) -> Tensor:
-        """Twice what is missed."""
+        """Twice the errors."""
         return 2 * (outputs - target)
 
     def curvatures(self, outputs: Tensor, target: Tensor) -> Tensor:

@@ -1,1 +1,1 @@
-"""Block solves of rows that lie in parts: a sum over rows is a sum over parts."""
+"""Block solves of rows in parts: a sum over rows is a sum over parts."""

@@ -1,4 +1,4 @@
-"""What one part of the rows adds to a block's normal equations, computed where the rows lie.
+"""What one part of the rows adds to a block's normal equations, computed where the rows are stored.
 
 States are recomputed from the weights, not stored: between two blocks of a sweep every state may change, and the states
 of all rows are many times larger than the rows.
@@ -6,8 +6,10 @@ of all rows are many times larger than the rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import torch
 from torch import Tensor
@@ -18,13 +20,12 @@ from polyladder.training.losses.loss import Loss
 from polyladder.training.rows import check_inputs
 from polyladder.training.solves.blocks import (
     Blocks,
-    NormalEquations,
     as_ladders,
     blocks_of,
     normal_equations,
     readout_equations,
 )
-from polyladder.training.solves.quadratic_bound import QuadraticBound, quadratic_bound
+from polyladder.training.solves.quadratic_bound import quadratic_bound
 
 STATE_NUMBERS = 2**21
 """Numbers that the states of the rows computed at once may hold: 16 MiB in float64."""
@@ -36,8 +37,8 @@ class BlockSums:
 
     Attributes:
         gram: features times features. Shape (B, p, p).
-        moment: features times what the present outputs leave over. Shape (B, p, r).
-        loss: of the present outputs. Shape (B,), or (B, m) where each output counts by itself.
+        moment: features times the residuals of the present outputs. Shape (B, p, r).
+        loss: of the present outputs. Shape (B,), or (B, m) where outputs are summed separately.
         scatter: what they add to an estimate of the noise variance. Shape as the loss.
         weight: of the rows. A scalar.
     """
@@ -76,17 +77,28 @@ class OfBlock:
 
     def __call__(self, part: Part) -> BlockSums:
         """Over all rows of a part, a few thousand at a time."""
-        ladders = as_ladders(self.weights)
-        found: BlockSums | None = None
-        for _, x, y, weight in slices(part, ladders):
-            blocks = blocks_of(ladders, x, keep_pairs=False)
-            if self.block == len(self.weights) - 1:
-                sums = readout_sums(blocks, y, weight, self.loss)
-            else:
-                sums = layer_sums(blocks, self.block, y, weight, self.loss, self.precision)
-            found = sums if found is None else found + sums
-        assert found is not None
-        return found
+        return sum_slices(part, as_ladders(self.weights), self.of_rows)
+
+    def of_rows(self, first: int, x: Tensor, y: Tensor, weight: Tensor) -> BlockSums:
+        """Over rows x (n, d) with weights (1, n); their numbers do not matter."""
+        blocks = blocks_of(as_ladders(self.weights), x, keep_pairs=False)
+        bound = quadratic_bound(self.loss, y, x, blocks.R.shape[1])
+        response, curvature = bound.quadratic(blocks.f)
+        left, counted, one = response - blocks.f, weight * curvature, weight.new_ones(1)
+        if self.block == len(self.weights) - 1:
+            equations = readout_equations(blocks.below(len(blocks.W)), left, counted, one)
+        else:
+            g, h = features_of_block(blocks, self.block)
+            equations = normal_equations(g, h, left, counted, one, precision=self.precision)
+        loss, scatter = ((each * weight).sum(-1) for each in (bound.value(blocks.f), bound.scatter(blocks.f)))
+        return BlockSums(equations.gram, equations.moment, loss, scatter, weight.sum())
+
+
+def sum_slices(
+    part: Part, ladders: LadderPolynomial, of_rows: Callable[[int, Tensor, Tensor, Tensor], BlockSums]
+) -> BlockSums:
+    """The sums over a part: ``of_rows`` is given the arguments that `slices` yields."""
+    return reduce(add, (of_rows(*rows) for rows in slices(part, ladders)))
 
 
 def slices(part: Part, ladders: LadderPolynomial) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
@@ -99,31 +111,6 @@ def slices(part: Part, ladders: LadderPolynomial) -> Iterator[tuple[int, Tensor,
         x = part.X[rows].to(torch.float64)
         weight = x.new_ones(1, len(x)) if part.weight is None else part.weight[rows].to(x).unsqueeze(0)
         yield part.first + start, x, part.y[rows], weight
-
-
-def readout_sums(blocks: Blocks, y: Tensor, weight: Tensor, loss: Loss) -> BlockSums:
-    """Of the readout."""
-    bound = quadratic_bound(loss, y, blocks.x.mT, blocks.R.shape[1])
-    response, curvature = bound.quadratic(blocks.f)
-    one = weight.new_ones(1)
-    equations = readout_equations(blocks.below(len(blocks.W)), response - blocks.f, weight * curvature, one)
-    return block_sums(equations, bound, blocks.f, weight)
-
-
-def layer_sums(blocks: Blocks, block: int, y: Tensor, weight: Tensor, loss: Loss, precision: torch.dtype) -> BlockSums:
-    """Of a layer or a gate."""
-    bound = quadratic_bound(loss, y, blocks.x.mT, blocks.R.shape[1])
-    response, curvature = bound.quadratic(blocks.f)
-    g, h = features_of_block(blocks, block)
-    one = weight.new_ones(1)
-    equations = normal_equations(g, h, response - blocks.f, weight * curvature, one, precision=precision)
-    return block_sums(equations, bound, blocks.f, weight)
-
-
-def block_sums(equations: NormalEquations, bound: QuadraticBound, f: Tensor, weight: Tensor) -> BlockSums:
-    """Normal equations with what the loss at the present outputs (B, m, n) sums to."""
-    loss, scatter = ((each * weight).sum(-1) for each in (bound.value(f), bound.scatter(f)))
-    return BlockSums(equations.gram, equations.moment, loss, scatter, weight.sum())
 
 
 def features_of_block(blocks: Blocks, block: int) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""`fit_partitions`: exact block solves of rows that lie in parts, with the steps of `polyladder.fit_alternating`."""
+"""`fit_partitions`: exact block solves of rows in parts, with the steps of `polyladder.fit_alternating`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from polyladder.training.losses.loss import Loss
 from polyladder.training.partitions.block_sums import BlockSums, OfBlock
 from polyladder.training.solves.alternating import RENEWAL, AlternatingFit, check_precision
 from polyladder.training.solves.block_step import DIRECT_LIMIT, SINGLE_ROUNDING
-from polyladder.training.solves.blocks import NormalEquations, as_ladders, balance, blocks_of, gram_dtype
+from polyladder.training.solves.blocks import NormalEquations, as_ladders, balance, blocks_without_rows, gram_dtype
 from polyladder.training.solves.cholesky import solve_ridge
 from polyladder.training.solves.descent import DescentOptions, Objective, descend
 from polyladder.training.solves.ridge import Alpha
+from polyladder.training.solves.sweep import penalized_and_all, solved_readout, squared_norms
 
 
 class MeanLoss:
-    """A loss of which the sums over all rows are known already.
+    """A loss whose sums over all rows are already known.
 
     The descent sees a single row that weighs as much as all of them and whose loss is their mean.
     """
@@ -37,24 +38,24 @@ class MeanLoss:
         return f[..., :1].sum(1)
 
     def scatter(self, f: Tensor) -> Tensor:
-        """What stands beside them. Shape (B, m, 2) to (B, 1)."""
+        """Mean scatters, the second entries. Shape (B, m, 2) to (B, 1)."""
         return f[..., 1:].sum(1)
 
     def quadratic(self, f: Tensor) -> tuple[Tensor, Tensor]:
-        """Not there: the blocks' quadratics are sums over parts."""
+        """Not available: the blocks' quadratics are sums over parts."""
         raise NotImplementedError
 
 
 @dataclass
 class PartitionedLadders:
-    """Ladders on their way down, whose rows lie elsewhere.
+    """Ladders during a fit, whose rows are stored elsewhere.
 
     Attributes:
         rows: coded rows and targets, as tensors.
         theta: layers, gates and readout, intercepts as last columns. Shapes (B, ...).
         loss: what is lowered.
         precision: of Gram matrices.
-        ahead: the sums of the readout at the present weights. They hold the loss too, so that no pass is lost on it.
+        ahead: the sums of the readout at the present weights. They include the loss, which so needs no pass of its own.
         determined: how many weights of each block the data determine, as last counted. Shape (2 L + 1, B).
     """
 
@@ -77,59 +78,40 @@ class PartitionedLadders:
         """A sweep: the readout, then gates and layers from the last to the first, a pass over the rows for each."""
         depth, alpha = len(self.theta) // 2, objective.ridge.alpha
         counted = torch.zeros_like(alpha)
-        counted[-1] = self.solve_readout(alpha[-1], estimating)
+        self.theta[-1], counted[-1] = solved_readout(mean_equations(self.ahead), self.theta[-1], alpha[-1], estimating)
         for l in reversed(range(depth)):
             for block in (depth + l, l):
                 counted[block] = self.solve(block, alpha[block], estimating)
         if self.determined is None and not estimating:
-            self.rescale(alpha)
+            blocks = blocks_without_rows(as_ladders(self.theta))
+            balance(blocks, alpha)
+            self.theta = blocks.weights()
         self.ahead = sums_of(self.rows, self.theta, len(self.theta) - 1, self.loss, self.precision)
         if estimating:
             self.determined = counted
-        determined = counted if self.determined is None else self.determined
-        penalized = determined.clone()
-        penalized[-1] -= self.theta[-1].shape[1]  # the offsets, which have no prior
-        return penalized, determined.sum(0)
-
-    def solve_readout(self, alpha: Tensor, estimating: bool) -> Tensor:
-        """Replace the readout by its exact minimizer; returns how many weights are determined. Shape (B,)."""
-        equations, old = mean_equations(self.ahead), self.theta[-1].mT
-        penalty = alpha.unsqueeze(1).repeat(1, old.shape[1])
-        penalty[:, -1] = 0.0
-        step, determined = solve_ridge(equations, penalty, old, estimating)
-        self.theta[-1] = (old + step).mT.contiguous()
-        return determined
+        return penalized_and_all(counted if self.determined is None else self.determined, self.theta[-1])
 
     def solve(self, block: int, alpha: Tensor, estimating: bool) -> Tensor:
         """Replace a layer or a gate by its exact minimizer; returns how many weights are determined. Shape (B,)."""
         equations = mean_equations(sums_of(self.rows, self.theta, block, self.loss, self.precision))
         old = self.theta[block]
         penalty = alpha.unsqueeze(1).expand(-1, old[0].numel())
-        # A damping by as much as the Gram matrix may be wrong: then a step cannot raise the loss.
+        # Damped by the rounding error of the Gram matrix, so that a step cannot raise the loss.
         rounding = SINGLE_ROUNDING if self.precision == torch.float32 else 0.0
         step, determined = solve_ridge(equations, penalty, old.flatten(1).unsqueeze(2), estimating, rounding)
         self.theta[block] = old + step.reshape(old.shape)
         return determined
 
-    def rescale(self, alpha: Tensor) -> None:
-        """Balance the blocks' norms; see `polyladder.training.solves.blocks.balance`."""
-        depth = len(self.theta) // 2
-        ladders = as_ladders(self.theta)
-        blocks = blocks_of(ladders, self.theta[-1].new_empty(0, ladders.in_features))
-        readers = [*alpha[1:depth], alpha[-1]][:depth]
-        balance(blocks, list(zip(alpha[:depth], alpha[depth:-1], readers, strict=True)))
-        self.theta = blocks.weights()
-
     def norms(self) -> Tensor:
         """Squared norm of each block, the offset left out."""
-        return torch.stack([t.square().sum((1, 2)) for t in (*self.theta[:-1], self.theta[-1][..., :-1])])
+        return squared_norms(self.theta)
 
     def weights(self) -> list[Tensor]:
         """The blocks."""
         return self.theta
 
     def restless(self) -> Tensor:
-        """None: a sweep that gains nothing is the end."""
+        """No model: a sweep without gain ends a fit."""
         return torch.zeros(len(self.theta[-1]), dtype=torch.bool)
 
     def select(self, keep: Tensor) -> PartitionedLadders:
@@ -146,7 +128,7 @@ class PartitionedFit(AlternatingFit):
     """What `fit_partitions` found.
 
     Args:
-        ahead: after a single sweep, the sums of the readout at the weights found, to go on from; else None.
+        ahead: after a single sweep, the sums of the readout at the weights found, to continue from; else None.
     """
 
     ahead: BlockSums | None
@@ -168,7 +150,7 @@ def passes(layers: int, sweeps: int) -> int:
 
 
 def check_solvable(start: LadderPolynomial) -> None:
-    """Refuse ladders that are no flat batch, or whose Gram matrices are too large to be moved."""
+    """Refuse ladders whose batch is not flat, or whose Gram matrices are too large to be sent."""
     if len(start.batch_shape) != 1:
         raise ValueError(f"start must have a batch shape (B,); got {tuple(start.batch_shape)}.")
     layers = [w[0].numel() + b[0].numel() for w, b in zip((*start.W, *start.V), (*start.b, *start.c), strict=True)]
@@ -196,7 +178,7 @@ def fit_partitions(
 ) -> PartitionedFit:
     """Block solves of rows in parts: the fit of `polyladder.fit_alternating`, up to rounding.
 
-    Each block's Gram matrix and right-hand side are summed where the rows lie, and solved here. A pass moves the
+    Each block's Gram matrix and right-hand side are summed where the rows are stored, and solved here. A pass sends the
     weights to the parts, and p (p + 1) numbers back from each of them for a block of p weights. A fit takes
     ``sweeps * (2 L + 1) + 1`` passes, L being the number of layers (`passes`).
 
@@ -207,7 +189,7 @@ def fit_partitions(
         sweeps: at most this many.
         precision: of the Gram matrices of a few thousand rows, which are summed in float64. By default float32 from
             1,000 rows on, float64 below. Steps are damped by the rounding error, so that none raises the loss.
-        ahead: the sums of the readout at ``start``, where a fit of these rows has ended there: they save a pass.
+        ahead: the sums of the readout at ``start``, if an earlier fit of these rows ended there: they save a pass.
     """
     positive_integer("sweeps", sweeps)
     check_precision(precision)
@@ -216,7 +198,7 @@ def fit_partitions(
         raise ValueError(f"loss must be settled for rows in parts, as {loss!r} is not. Use `Loss.settle` on a sample.")
     start = start.to(torch.float64)
     check_solvable(start)
-    theta = blocks_of(start, start.readout.new_empty(0, start.in_features)).weights()
+    theta = blocks_without_rows(start).weights()
     if ahead is None:
         ahead = sums_of(rows, theta, len(theta) - 1, loss, torch.float64)
     dtype = gram_dtype(int(ahead.weight)) if precision is None else precision

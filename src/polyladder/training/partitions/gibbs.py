@@ -1,8 +1,8 @@
-"""`sample_partitions`: exact block draws of rows that lie in parts, the draws of `polyladder.sample_gibbs`.
+"""`sample_partitions`: exact block draws for rows in parts, the draws of `polyladder.sample_gibbs`.
 
-Given the noise, what a block is drawn from is its Gram matrix and its right-hand side, and both are sums over rows. All
-random numbers are drawn by the driver, but those of the latent values of two classes: each row has its own place in a
-chain's random stream, so that a part can draw them again in every pass without storing them.
+Given the noise, the distribution of a block follows from its Gram matrix and its right-hand side, and both are sums
+over rows. The driver draws all random numbers but those of the latent values of two classes: each row has its own place
+in a chain's random stream, so that a part can draw them again in every pass without storing them.
 """
 
 from __future__ import annotations
@@ -15,21 +15,32 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from polyladder.models.batched import Seeds, positive_integer
+from polyladder.models.batched import Seeds
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.partitions import Part, Partitions
-from polyladder.training.bayes.gibbs import GibbsDraws, GibbsState, Priors, draw_gaussian, draw_precisions, rescale
+from polyladder.training.bayes.gibbs import (
+    Drawn,
+    GibbsDraws,
+    GibbsState,
+    Priors,
+    collect,
+    draw_gaussian,
+    draw_precisions,
+    drawn_readout,
+    rescale,
+)
 from polyladder.training.bayes.probit import TwoClasses
 from polyladder.training.bayes.streams import Streams
 from polyladder.training.losses.logistic import Logistic
 from polyladder.training.losses.squared import SQUARED
-from polyladder.training.partitions.block_sums import BlockSums, features_of_block, slices
+from polyladder.training.partitions.block_sums import BlockSums, features_of_block, sum_slices
 from polyladder.training.partitions.fit import check_solvable
 from polyladder.training.solves.blocks import (
     Blocks,
     NormalEquations,
     as_ladders,
     blocks_of,
+    blocks_without_rows,
     normal_equations,
     readout_equations,
 )
@@ -41,7 +52,7 @@ class Latent:
 
     Attributes:
         weights: of the ladders when the sweep began.
-        streams: where they stood then; row number i takes uniform draw number i from there.
+        streams: as they were then; row number i takes uniform draw number i from there.
     """
 
     weights: list[Tensor]
@@ -71,21 +82,19 @@ class OfDraw:
 
     def __call__(self, part: Part) -> BlockSums:
         """Over all rows of a part; the loss is the sum of the squared residuals of each output."""
-        ladders = as_ladders(self.weights)
-        found: BlockSums | None = None
-        for first, x, y, weight in slices(part, ladders):
-            blocks = blocks_of(ladders, x, keep_pairs=False)
-            if self.latent is None:
-                response = SQUARED.coded(y, len(x), ladders.out_features, x.dtype).mT.unsqueeze(0)
-            else:
-                sign = 2 * Logistic().coded(y, len(x), 1, x.dtype).mT.unsqueeze(0) - 1
-                response = self.latent.of_rows(first, x, sign, weight)
-            equations = self.equations(blocks, response, weight)
-            squares = (weight.unsqueeze(1) * (response - blocks.f).square()).sum(-1)
-            sums = BlockSums(equations.gram, equations.moment, squares, squares, weight.sum())
-            found = sums if found is None else found + sums
-        assert found is not None
-        return found
+        return sum_slices(part, as_ladders(self.weights), self.of_rows)
+
+    def of_rows(self, first: int, x: Tensor, y: Tensor, weight: Tensor) -> BlockSums:
+        """Over rows x (n, d) with numbers from ``first`` on and weights (1, n)."""
+        blocks = blocks_of(as_ladders(self.weights), x, keep_pairs=False)
+        if self.latent is None:
+            response = SQUARED.coded(y, len(x), blocks.R.shape[1], x.dtype).mT.unsqueeze(0)
+        else:
+            sign = 2 * Logistic().coded(y, len(x), 1, x.dtype).mT.unsqueeze(0) - 1
+            response = self.latent.of_rows(first, x, sign, weight)
+        equations = self.equations(blocks, response, weight)
+        squares = (weight.unsqueeze(1) * (response - blocks.f).square()).sum(-1)
+        return BlockSums(equations.gram, equations.moment, squares, squares, weight.sum())
 
     def equations(self, blocks: Blocks, response: Tensor, weight: Tensor) -> NormalEquations:
         """Of the responses (B, m, n) or (1, m, n); of the readout without the precision of the noise."""
@@ -102,7 +111,7 @@ class OfDraw:
 
 @dataclass
 class Chains:
-    """Chains on their way, whose rows lie elsewhere.
+    """Chains during sampling, whose rows are stored elsewhere.
 
     Attributes:
         rows: coded rows and targets, as tensors.
@@ -144,19 +153,15 @@ class Chains:
         return precision
 
     def draw_readout(self, precision: Tensor, latent: Latent | None) -> None:
-        """Draw the readout, and of numbers the precision of the noise before it."""
+        """Draw the readout; if the targets are numbers, draw the precision of the noise before it."""
         sums, prior = self.sums(len(self.theta) - 1, latent), self.priors.noise
         if latent is None:
             count = sums.weight.expand(self.accuracy.shape)
             self.accuracy = self.streams.gamma(prior.shape + count / 2, prior.rate + sums.loss / 2)
-        m, q = self.theta[-1].shape[1:]
-        penalty = torch.cat([precision.expand(-1, q - 1), torch.full_like(precision, 1 / self.priors.offset)], -1)
-        drawn = []
-        for o in range(m):
-            accuracy = self.accuracy[:, o].reshape(-1, 1, 1)
-            equations = NormalEquations(accuracy * sums.gram, accuracy * sums.moment[..., o : o + 1])
-            drawn.append(draw_gaussian(equations, penalty, self.streams.normal(q, 1)))
-        self.theta[-1] = torch.cat(drawn, -1).mT.contiguous()
+        accuracies = self.accuracy.unsqueeze(-1).unsqueeze(-1).unbind(1)
+        moments = torch.split(sums.moment, 1, -1)
+        equations = [NormalEquations(a * sums.gram, a * b) for a, b in zip(accuracies, moments, strict=True)]
+        self.theta[-1] = drawn_readout(equations, precision, self.priors.offset, self.streams)
 
     def sums(self, block: int, latent: Latent | None) -> BlockSums:
         """Of a block over all rows: one pass."""
@@ -164,8 +169,14 @@ class Chains:
 
     def blocks(self) -> Blocks:
         """The weights, at no rows."""
-        ladders = as_ladders(self.theta)
-        return blocks_of(ladders, self.theta[-1].new_empty(0, ladders.in_features))
+        return blocks_without_rows(as_ladders(self.theta))
+
+    def drawn(self) -> Drawn:
+        """Draw everything once more, and keep it."""
+        precision = self.draw()
+        scale = self.accuracy.rsqrt()
+        noise = (scale, torch.full_like(scale, torch.inf), scale.new_empty(*scale.shape, 0))
+        return Drawn(list(self.theta), noise, precision)
 
 
 @torch.no_grad()
@@ -184,11 +195,11 @@ def sample_partitions(
     """Draws from the posterior of ladders, of rows in parts: those of `polyladder.sample_gibbs`, up to rounding.
 
     A sweep reads all rows once for each block, 2 L + 1 times with L layers. Noise is Gaussian and the same everywhere,
-    or there are two classes. Other noise, and more classes, draw numbers for each row that a part could not draw again
-    in the next pass.
+    or there are two classes. Other noise, and more classes, need random numbers for each row that a part could not draw
+    again in the next pass.
 
     Args:
-        start: where to start; batch shape (B,). Or the state of earlier draws, to go on from.
+        start: where to start; batch shape (B,). Or the state of earlier draws, to continue from.
         rows: parts whose X are tensors (n, d), and whose targets are as in `polyladder.sample_gibbs`.
         likelihood: "gaussian", or "probit" for two classes, 0 and 1.
         relevance, priors, warmup, draws, seed, progress: as in `polyladder.sample_gibbs`.
@@ -200,38 +211,18 @@ def sample_partitions(
             f"likelihood must be 'gaussian', or 'probit' for two classes, where rows lie in parts; got {likelihood!r} "
             f"with {ladder.out_features} outputs."
         )
-    if isinstance(warmup, bool) or not isinstance(warmup, int) or warmup < 0:
-        raise ValueError(f"warmup must be a non-negative integer; got {warmup!r}.")
-    positive_integer("draws", draws)
-    theta = blocks_of(ladder, ladder.readout.new_empty(0, ladder.in_features)).weights()
+    theta = blocks_without_rows(ladder).weights()
     streams = start.streams.copy() if isinstance(start, GibbsState) else Streams(seed, ladder.batch_shape)
     accuracy = ladder.offset.new_ones(len(ladder), ladder.out_features)
     end = rows.fold(end_of, max) if likelihood == "probit" else 0
     chains = Chains(rows, theta, accuracy, streams, Priors() if priors is None else priors, relevance, end)
-    kept: list[list[Tensor]] = []
-    noises: list[Tensor] = []
-    precisions: list[list[Tensor]] = []
-    for sweep in range(1, warmup + draws + 1):
-        precision = chains.draw()
-        if sweep > warmup:
-            kept.append(list(chains.theta))
-            noises.append(chains.accuracy.rsqrt())
-            precisions.append(precision)
-        if progress is not None:
-            progress(sweep, chains.accuracy.rsqrt().mean(-1))
-    weights = as_ladders([torch.stack(block) for block in zip(*kept, strict=True)])
-    noise = torch.stack(noises)
-    no_slopes = noise.new_empty(*noise.shape, 0)
-    # What a likelihood in memory would remember, so that draws can go on there.
-    memory = (chains.accuracy, no_slopes[-1]) if likelihood == "gaussian" else ()
-    return GibbsDraws(
-        weights=weights,
-        noise=noise,
-        degrees=torch.full_like(noise, torch.inf),
-        slopes=no_slopes,
-        precision=tuple(torch.stack(block) for block in zip(*precisions, strict=True)),
-        state=GibbsState(weights[-1], memory, chains.streams),
-    )
+
+    def state(last: LadderPolynomial) -> GibbsState:
+        # As `sample_gibbs` would store it, so that it can continue from here.
+        memory = (chains.accuracy, chains.accuracy.new_empty(*chains.accuracy.shape, 0))
+        return GibbsState(last, memory if likelihood == "gaussian" else (), chains.streams)
+
+    return collect(chains.drawn, state, ladder.batch_shape, warmup, draws, progress)
 
 
 def end_of(part: Part) -> int:

@@ -1,7 +1,7 @@
 """Factorization machines and polynomial-kernel networks fitted without a learning rate.
 
 Both are polynomials in their weights, so a Gauss-Newton step over all of them has an exactly best length
-(`polyladder.training.rivals.gauss_newton`). A machine is besides linear in the weights of one input: where a machine is
+(`polyladder.training.rivals.gauss_newton`). A machine is also linear in the weights of one input: where a machine is
 too large for joint steps, its inputs are solved one after another (`polyladder.training.rivals.machine_columns`).
 Either way the regularized loss never rises.
 """
@@ -130,7 +130,7 @@ def fit_vectors(
 
 @dataclass
 class Vectors:
-    """Models as weight vectors, on their way down.
+    """Models as weight vectors, during a fit.
 
     Attributes:
         structure: the family, at its rows.
@@ -150,7 +150,7 @@ class Vectors:
         return self.outputs.flatten(1, 2)
 
     def step(self, objective: Objective, estimating: bool) -> tuple[Tensor, Tensor]:
-        """One step, and the scales to where the ridge is least."""
+        """One step, and the rescaling with the least ridge penalty."""
         response, curvature = objective.bound.quadratic(self.f)
         groups, alpha = self.structure.groups, objective.ridge.alpha
         penalty = torch.where(groups >= 0, alpha[groups.clamp_min(0)].mT, 0.0).unsqueeze(1)
@@ -177,7 +177,7 @@ class Vectors:
         return [self.theta]
 
     def restless(self) -> Tensor:
-        """A short step may mean a poor direction, which more damping mends: only a full one without gain is the end."""
+        """Models whose last step was short: more damping may help, so only a full step without gain ends a fit."""
         return (self.damping > 1.0).any(-1)
 
     def select(self, keep: Tensor) -> Vectors:

@@ -1,7 +1,7 @@
 """Gauss-Newton steps with an exact line search, for models that are polynomials in their weights.
 
 Along any line in the weights the outputs of a factorization machine or a polynomial-kernel network are polynomials of
-the step length, and so is their squared error: its lowest point is found, not searched for, and the loss cannot rise.
+the step length, and so is their squared error: its lowest point is found exactly, and the loss cannot rise.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def gauss_newton_step(
     length = best_length(structure, theta, direction, quadratic)
     new = theta + length.unsqueeze(-1) * direction
     new_f = structure.outputs(new)
-    # The line's polynomial is exact up to rounding, which may speak last where there is nothing left to gain.
+    # The line's polynomial is exact up to rounding, which may decide where there is nothing left to gain.
     lower = quadratic.value(new_f, new) <= quadratic.value(f, theta)
     damping = torch.where(length < 0.3, 4 * damping, torch.where(length > 0.7, damping / 3, damping))
     damping = torch.where(lower, damping, 4 * damping).clamp(1e-9, 1e3)
@@ -123,7 +123,7 @@ def gauss_newton_step(
 
 
 def joint_equations(structure: Structure, theta: Tensor, f: Tensor, quadratic: Quadratic) -> tuple[Tensor, Tensor]:
-    """Gram matrix of the derivatives, and their products with what is missing. Shapes (B, s, p, p) and (B, s, p)."""
+    """Gram matrix of the derivatives, and their products with the residuals. Shapes (B, s, p, p) and (B, s, p)."""
     B, s, p = theta.shape
     gram, moment = theta.new_zeros(B, s, p, p), theta.new_zeros(B, s, p)
     root = quadratic.weight.sqrt()[:, None, None]

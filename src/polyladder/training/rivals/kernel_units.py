@@ -81,8 +81,8 @@ def kernel_weights(net: PolynomialKernel) -> Tensor:
 def set_kernel_weights(net: PolynomialKernel, structure: KernelStructure, theta: Tensor) -> None:
     """Write weight vectors, shape (B, 1, p), into the networks; their lambda stays.
 
-    A unit c + p . x is (c / lambda) (lambda + (lambda / c) p . x). An intercept below 1e-9 of its unit counts as that
-    much: without it, the unit has no such form.
+    A unit c + p . x is (c / lambda) (lambda + (lambda / c) p . x). An intercept below 1e-9 of its unit is raised to
+    that: without an intercept the unit has no such form.
     """
     weights, units = (t.squeeze(1) for t in structure.parts(theta))
     shift = net.intercept.detach().double().reshape(-1, 1)

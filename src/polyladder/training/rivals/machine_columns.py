@@ -60,7 +60,7 @@ class MachineStructure:
         return torch.cat(parts, -2).unsqueeze(-3)
 
     def balanced(self, theta: Tensor) -> Tensor:
-        """The weights themselves: no rescaling leaves a machine as it is."""
+        """The weights themselves: every rescaling would change the machine."""
         return theta
 
 
@@ -100,7 +100,7 @@ def column_sweep(
         gram = weighted @ features.mT / scale.unsqueeze(-1)
         ridge = penalty[..., at[j]]
         factor = cholesky(gram.flatten(0, 1), ridge.flatten(0, 1))
-        # Solved for the change: what rounding spoils is then a part of the step, and the quadratic does not rise.
+        # Solved for the change, so that rounding affects only the step and the quadratic does not rise.
         missing = (weighted @ (response - f).unsqueeze(-1)).squeeze(-1) / scale - ridge * theta[..., at[j]]
         change = torch.cholesky_solve(missing.flatten(0, 1).unsqueeze(-1), factor).reshape(missing.shape)
         if estimating:

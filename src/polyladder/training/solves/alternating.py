@@ -1,7 +1,7 @@
 """Exact block solves: fit a ladder by solving one block after another, each a ridge regression.
 
-The paper notes that the loss is convex in each block with the others fixed, and does not use it. Here it replaces the
-gradient: no learning rate, and the regularized loss never rises.
+The paper notes that the loss is convex in each block with the others fixed, but does not use it. Here it replaces the
+gradient: there is no learning rate, and the regularized loss never rises.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from polyladder.training.solves.span import row_span, turned
 from polyladder.training.solves.sweep import SweptLadders
 
 RENEWAL = 2
-"""``alpha="auto"`` re-estimates the ridge weights in every so many sweeps: that costs as much as another solve."""
+"""``alpha="auto"`` re-estimates the ridge weights once in this many sweeps: an estimate costs as much as a solve."""
 
 EXACT_SWEEPS = 1
-"""Sweeps before steps are relaxed, by default, and before the ridge weights of a relaxed fit are estimated."""
+"""Default number of sweeps before steps are relaxed, and before a relaxed fit estimates its ridge weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class AlternatingFit(SolveHistory):
-    """What a fit by block solves found, and how; a step is a sweep. The groups of ``alpha``: layers, gates, readout.
+    """The result of a fit by block solves; a step is a sweep. The groups of ``alpha``: layers, gates, readout.
 
     Args:
         polynomial: the fitted ladders, float64. Batch shape as the start's.
@@ -96,8 +96,8 @@ def fit_alternating(
         alpha: ridge weight, one or one per model; "auto" re-estimates the noise and one ridge weight per block between
             sweeps by empirical Bayes, and then only approximately lowers one objective.
         noise_inflation: with "auto", the estimated ridge weights are multiplied by 1 + noise_inflation * noise /
-            variance of y, for targets of variance 1. A block's own evidence takes the other blocks as known; their
-            uncertainty, which it thus ignores, grows with the noise. One number or one per model.
+            variance of y, for targets of variance 1. The evidence of a block treats the other blocks as known, and so
+            ignores their uncertainty, which grows with the noise. One number or one per model.
         rows: numbers of the rows to train on: one vector for all models, (r,); (*batch_shape, r); or a sequence of
             vectors, one per model of the flattened batch, of any lengths. A number given twice counts twice. None: all
             but the validation rows.
@@ -105,18 +105,19 @@ def fit_alternating(
             by ``tolerance``, once the validation loss has not fallen for ``patience`` sweeps, and the weights of its
             best sweep are kept.
         sample_weight: non-negative, (n,). A weight of 2 counts as much as the row given twice. With "auto" the sum of
-            the weights is taken for the number of rows.
+            the weights counts as the number of rows.
         sweeps: at most this many.
         tolerance: a model stops when a sweep lowers its objective by less than this, relatively.
         patience: see ``validation``.
         progress: called after each sweep with its number, counted from 1, the objective and, if there are validation
             rows, the validation loss, shape batch_shape each.
-        known_alpha: with "auto", the ridge weights that an earlier fit estimated (``AlternatingFit.alpha``), to go on
-            from. Shape (groups, *batch_shape).
+        known_alpha: with "auto", the ridge weights that an earlier fit estimated (``AlternatingFit.alpha``), from which
+            to continue. Shape (groups, *batch_shape).
         relaxation: how far a step of a layer or a gate goes, from 1, the block's minimizer, to less than 2. Each step
-            gains less and the next ones gain more: with 1.6 half the sweeps do. The readout goes to its minimizer all
-            the same.
-        exact_sweeps: so do all blocks in this many first sweeps: from a random start a longer step leads astray.
+            gains less but the next ones gain more: with 1.6, half the sweeps are enough. The readout always goes to its
+            minimizer.
+        exact_sweeps: in this many first sweeps all blocks go to their minimizers: from a random start longer steps
+            mislead.
         precision: of Gram matrices. By default float32 from 1,000 rows on, float64 below. In float64 the fit is that of
             `polyladder.fit_partitions` in float64, to rounding, and takes up to twice as long.
     """

@@ -1,7 +1,7 @@
-"""One block's regression, and the step to its minimizer: by a Gram matrix, also in single precision, or by products.
+"""One block's regression, and the step to its minimizer: by a Gram matrix, in either precision, or by products.
 
-The cheapest way is chosen by the block's shape alone. Neither the number of ladders nor their weights count, so a
-ladder is solved alone as it is among others.
+The cheapest way is chosen by the block's shape alone, not by the number of ladders or their weights: a ladder is solved
+in the same way alone and among others.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ from polyladder.training.solves.cholesky import solve_ridge
 from polyladder.training.solves.conjugate import MatrixFreeRidge
 
 DIRECT_LIMIT = 4000
-"""Blocks with more weights than this are solved by conjugate gradients, without forming their Gram matrix ..."""
+"""Blocks with more weights than this are solved by conjugate gradients, without forming their Gram matrix."""
 
 ITERATIONS = 25
-"""... and so are those for which this many iterations cost less than the Gram matrix and its factor."""
+"""Blocks are also solved by conjugate gradients if this many iterations cost less than the Gram matrix and its
+factor."""
 
 STREAMING = 4
 """How much slower an operation of conjugate gradients is than one of a large matrix product: it waits for memory."""
 
 SMALL_BLOCK = 400
-"""Blocks of fewer weights are always solved directly: so many operations do not count."""
+"""Blocks with fewer weights than this are always solved directly, as they cost little."""
 
 CONJUGATE_TOLERANCE = 1e-2
-"""Conjugate gradients stop when they have lowered a block's gradient to this part of it: the next sweep goes on ..."""
+"""Conjugate gradients stop when a block's gradient has fallen to this part of its start: the next sweep continues."""
 
 CONJUGATE_LIMIT = ITERATIONS
-"""... or after this many iterations."""
+"""Conjugate gradients stop after this many iterations at the latest."""
 
 SINGLE_ROUNDING = 3e-7
 """The error of a Gram matrix in single precision, relative to its diagonal."""
@@ -69,11 +70,11 @@ class BlockRegression:
         g: derivative of each output with respect to the block's output. Shape (B, m, k, n).
         h: what the block reads. Shape (q, n), shared, or (B, q, n).
         theta: the present weights. Shape (B, k, q).
-        left: what the present outputs leave over. Shape (B, m, n).
+        left: the residuals of the present outputs. Shape (B, m, n).
         weight: of every row. Shape (B, n) or (1, n).
         total: the sum of weights to divide by. Shape (B,) or (1,).
         alpha: ridge weights. Shape (B,).
-        doubles: pairs of h, where they are kept. Shape (q (q + 1) / 2, n).
+        doubles: products of pairs of h, where they are kept. Shape (q (q + 1) / 2, n).
         precision: that the Gram matrix is summed in; by default as `gram_dtype` says.
     """
 
@@ -133,7 +134,7 @@ def iterative_operations(m: int, k: int, n: int, q: int) -> float:
 
 
 def block_operations(m: int, k: int, n: int, q: int) -> float:
-    """Cost of one block of one ladder: of its solve, and of moving its values and pairs, which waits for memory."""
+    """Cost of one block of one ladder: its solve, and reading and writing its values and pairs."""
     direct, iterative = direct_operations(m, k, n, q), iterative_operations(m, k, n, q)
     return (iterative if iterates(m, k, n, q) else direct) + 8.0 * n * k * (q + 8 * m + 3 * k)
 
@@ -177,7 +178,7 @@ def conjugate_step(block: BlockRegression, estimating: bool) -> BlockStep:
     """By products with the Gram matrix, which is never formed."""
     system = MatrixFreeRidge(block.g, block.h, block.weight, block.total, block.alpha)
     gradient = system.moment(block.left) - system.alpha * block.theta
-    # An early end does no harm: every iteration lowers the quadratic.
+    # Stopping early is safe: every iteration lowers the quadratic.
     step = system.solve(gradient, torch.zeros_like(block.theta), CONJUGATE_TOLERANCE, CONJUGATE_LIMIT)
     determined = torch.zeros_like(block.alpha)
     if estimating:

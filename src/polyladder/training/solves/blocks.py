@@ -127,6 +127,11 @@ def blocks_of(
     return blocks
 
 
+def blocks_without_rows(polynomial: LadderPolynomial) -> Blocks:
+    """The blocks of a batch of ladders whose rows are elsewhere."""
+    return blocks_of(polynomial, polynomial.readout.new_empty(0, polynomial.in_features))
+
+
 def pairs_of_inputs(columns: Tensor, dtype: torch.dtype) -> Tensor | None:
     """Pairs of the inputs (d + 1, n), unless they are too many to be kept."""
     if (columns.shape[0] + 1) * columns.numel() // 2 > KEPT_NUMBERS:
@@ -179,8 +184,8 @@ def pairs(h: Tensor, out: Tensor | None = None) -> Tensor:
     *batch, k, n = h.shape
     if out is None:
         out = h.new_empty(*batch, k * (k + 1) // 2, n)
-    # All shifts are one product of h with windows of itself, which costs a fraction of one call for each entry. With k
-    # even, the last shift is half a one: the other half would be the same pairs again.
+    # All shifts are one product of h with windows of itself, which costs a fraction of one call per entry. With k even,
+    # only half of the last shift is needed: the other half would repeat the same pairs.
     half, whole = k // 2, (k + 1) // 2
     around = torch.cat([h, h[..., :half, :]], -2)
     *steps, row, one = around.stride()
@@ -227,7 +232,7 @@ def normal_equations(
     for rows in chunks(n, B * P + (Q if shared else B * Q)):
         left, right = g[..., rows], h[..., rows]
         size = right.shape[-1]
-        if size not in rooms:  # written over by every chunk: fresh memory costs as much as the products themselves
+        if size not in rooms:  # reused by every chunk: new memory costs as much as the products themselves
             doubles = table.new_empty(*h.shape[:-2], Q, size if ready is None else 0)
             rooms[size] = (table.new_empty(B, P, size), doubles)
         products, doubles = rooms[size]
@@ -278,8 +283,8 @@ def chunks(n: int, numbers_a_row: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n))
 
 
-def balance(blocks: Blocks, scales: list[tuple[Tensor, Tensor, Tensor]]) -> None:
-    """Rescale every unit's layer row, gate row and outgoing column against each other, for free.
+def balance(blocks: Blocks, alpha: Tensor) -> None:
+    """Rescale every unit's layer row, gate row and outgoing column against each other without changing the function.
 
     Only the product of the three scales enters the function, so the ridge penalty a A + c C + e E (squared norms times
     ridge weights) is least where the three terms are equal. The function does not change; the penalty only falls.
@@ -287,10 +292,13 @@ def balance(blocks: Blocks, scales: list[tuple[Tensor, Tensor, Tensor]]) -> None
 
     Args:
         blocks: rescaled in place; states and outputs are left to `Blocks.forward`.
-        scales: for each layer the ridge weights of its layer, its gate and what reads it. Shapes (B,).
+        alpha: ridge weights of layers, gates and readout. Shape (2 L + 1, B).
     """
-    for l, ridge in enumerate(scales):
-        reader = blocks.W[l + 1] if l + 1 < len(blocks.W) else blocks.R
+    depth = len(blocks.W)
+    for l in range(depth):
+        # What reads a layer is the next layer or, above the last, the readout.
+        reader, above = (blocks.W[l + 1], l + 1) if l + 1 < depth else (blocks.R, -1)
+        ridge = alpha[[l, depth + l, above]]
         width = blocks.W[l].shape[1]
         outgoing = reader[..., :width]
         norms = (blocks.W[l].square().sum(2), blocks.V[l].square().sum(2), outgoing.square().sum(1))

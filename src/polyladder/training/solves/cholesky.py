@@ -1,4 +1,4 @@
-"""Cholesky factors that exist also where a matrix is singular to rounding, and the ridge regressions they solve."""
+"""Cholesky factors, also of matrices that are singular to rounding, and the ridge regressions they solve."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ def solve_ridge(
 ) -> tuple[Tensor, Tensor]:
     """The step from the present weights to the minimizer of a block's quadratic plus ridge.
 
-    A step, not the minimizer itself: what the factorization's rounding or jitter spoils is then a part of the step, and
-    the quadratic does not rise.
+    A step, not the minimizer itself: rounding and jitter of the factorization then affect only the step, and the
+    quadratic does not rise.
 
     Args:
-        equations: of p weights and r right-hand sides; the response is what the present weights leave over.
+        equations: of p weights and r right-hand sides; the response is the residual of the present weights.
         penalty: ridge weights. Shape (B, p).
         old: the present weights. Shape (B, p, r).
         estimating: whether the second result is wanted; it is zero otherwise.

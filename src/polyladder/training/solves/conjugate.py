@@ -10,14 +10,14 @@ from torch import Tensor
 from polyladder.training.solves.blocks import chunks
 
 PROBES = 4
-"""Random sign vectors from which the number of determined weights is estimated ..."""
+"""Random sign vectors that estimate the number of determined weights."""
 
 MANY = 1000
-"""... unless a block has this many weights: then one does."""
+"""Blocks of at least this many weights need only one sign vector."""
 
 
 EIGEN_LIMIT = 600
-"""Inputs up to which the preconditioner knows how they are correlated: the cost of that grows with their cube."""
+"""Up to this many inputs the preconditioner uses their correlations, at a cost that grows with their cube."""
 
 
 class MatrixFreeRidge:
@@ -45,7 +45,7 @@ class MatrixFreeRidge:
         left_values, self.left = torch.linalg.eigh(left / self.total)
         right_values, self.right = self.right_spectrum()
         spectrum = left_values.clamp_min(0).unsqueeze(2) * right_values.clamp_min(0).unsqueeze(1)
-        # A floor where there is no ridge: directions without any data must not be divided by zero.
+        # A floor for fits without a ridge: directions without any data would divide by zero.
         floor = (1e-14 * spectrum.amax((1, 2), keepdim=True)).clamp_min(1e-300)
         self.spectrum = spectrum + self.alpha + floor
 
@@ -85,7 +85,7 @@ class MatrixFreeRidge:
         return self.left @ ((turned @ self.right) / self.spectrum) @ self.right.mT
 
     def solve(self, right: Tensor, start: Tensor, tolerance: float = 1e-10, iterations: int = 1000) -> Tensor:
-        """Conjugate gradients from a start: the quadratic falls in every step, so that an early end does no harm.
+        """Conjugate gradients from a start. The quadratic falls in every step, so that they may end early.
 
         Args:
             right: right-hand side. Shape (B, k, q).
@@ -102,7 +102,7 @@ class MatrixFreeRidge:
         z = self.precondition(residual)
         direction, size = z, inner(residual, z)
         for _ in range(iterations):
-            # A model that is done, or so small that products underflow, stands still whatever its neighbors do.
+            # A model that is done, or so small that products underflow, does not change any more.
             going = (residual.norm(dim=(1, 2), keepdim=True) > goal) & (size > 1e-280)
             if not bool(going.any()):
                 break

@@ -62,7 +62,8 @@ class Objective:
         if self.bound.noise is not None:
             return torch.full_like(determined, self.bound.noise)
         n = self.rows * f.shape[1]
-        # With as many determined weights as rows the correction would divide by zero; half the rows is already absurd.
+        # With as many determined weights as rows the correction would divide by zero, so they count as half the rows at
+        # most.
         free = n - determined.minimum(0.8 * n)
         mean = (self.bound.scatter(f) * self.weight).sum(-1) / self.rows
         return mean / f.shape[1] * n / free
@@ -74,7 +75,7 @@ def mean_loss(bound: QuadraticBound, weight: Tensor, f: Tensor) -> Tensor:
 
 
 class Descending(Protocol):
-    """Models of one family at fixed rows, on their way down."""
+    """Models of one family at fixed rows, during a fit."""
 
     @property
     def f(self) -> Tensor:
@@ -95,7 +96,7 @@ class Descending(Protocol):
         """What is to be found, models first. Shapes (B, ...)."""
 
     def restless(self) -> Tensor:
-        """Models that must not stop yet, though their last step gained nothing. Shape (B,), bool."""
+        """Models that must not stop yet, even if their last step gained nothing. Shape (B,), bool."""
 
     def select(self, keep: Tensor) -> Self:
         """Some of the models."""
@@ -105,8 +106,8 @@ class Descending(Protocol):
 class DescentOptions:
     """When to stop, and the ridge; `polyladder.fit_alternating` explains them.
 
-    With ``alpha="auto"`` the ridge weights are re-estimated in every ``renewal``-th step. Where an earlier fit has
-    estimated them already they start from ``known``, shape (groups, B), and without the ``warm_up`` of so many steps.
+    With ``alpha="auto"`` the ridge weights are re-estimated in every ``renewal``-th step. If an
+    earlier fit has estimated them already, they start from ``known``, shape (groups, B), without ``warm_up`` steps.
     """
 
     alpha: Alpha
@@ -131,7 +132,7 @@ def descend(
     """Take steps until every model has stopped.
 
     Args:
-        models: where to start. They change, or others take their place.
+        models: where to start. They are changed in place or replaced.
         bound: the loss.
         weight: of the training rows. Shape (B, n) or (1, n).
         options: see `DescentOptions`.
@@ -152,7 +153,8 @@ def descend(
     log, active = TrainingLog(count, held_out is not None), torch.arange(count)
     found = [t.clone() for t in models.weights()]
     alpha, noise = ridge.alpha.clone(), norms.new_zeros(count)
-    # A gain is that of all steps from one estimate of the ridge weights to the next, which itself moves the objective.
+    # The gain is that of all steps between two estimates of the ridge weights: an estimate itself changes the
+    # objective.
     span = options.renewal if auto else 1
     past = [objective.value(models.f, norms)]
     for step in range(1, options.steps + 1):
@@ -174,7 +176,7 @@ def descend(
             log.stop(active[~(gained | models.restless()).cpu()])
         better = active[improved]
         for kept, new in zip(found, models.weights(), strict=True):
-            if len(better) == count:  # as nearly always: copies by position would take far longer
+            if len(better) == count:  # the usual case: copies by position would take far longer
                 kept.copy_(new)
             else:
                 kept[better] = new[improved]

@@ -13,7 +13,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import lengthen
 
 NOISE = 0.3
-"""How far a new rung starts from the identity: enough for its solves to see something that the rungs below are not."""
+"""How far a new rung starts from the identity: enough to differ from the rungs below."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from polyladder.training.losses.loss import Loss
 
 
 class QuadraticBound(Protocol):
-    """What exact solves need to know of a loss. Outputs come before rows: shape (B, m, n)."""
+    """What exact solves need from a loss. Outputs come before rows: shape (B, m, n)."""
 
     @property
     def noise(self) -> float | None:

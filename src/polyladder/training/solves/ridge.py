@@ -19,8 +19,8 @@ from polyladder.models.batched import per_model
 Alpha = float | Tensor | Literal["auto"]
 
 START = 0.3
-"""Where ``alpha="auto"`` starts: this over the number of rows. More would switch units off before they learn anything,
-and they do not come back."""
+"""Where ``alpha="auto"`` starts: this over the number of rows. A larger start would switch units off for good before
+they learn anything."""
 
 WARM_UP = 3
 """Steps with the starting ridge weight before ``alpha="auto"`` re-estimates it: random weights fit only noise."""
@@ -51,7 +51,7 @@ class Ridge:
             noise: variance. Shape (B,).
             rows: their number, or sum of weights. Shape (B,) or (1,).
         """
-        # A floor: with no noise at all the ridge would vanish, and rounding errors would rule the solves.
+        # A floor: without any noise the ridge would vanish, and rounding errors would dominate the solves.
         noise = noise.clamp_min(1e-7)
         estimate = noise * determined.clamp_min(1e-3) / (rows * norms.clamp_min(1e-300))
         return Ridge(((1 + self.noise_inflation * noise) * estimate).clamp(1e-10, 1e2), self.noise_inflation)

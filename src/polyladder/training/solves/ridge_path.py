@@ -1,7 +1,7 @@
-"""Many ridge weights from one beginning: the first sweeps do not depend on the ridge weight, only the last ones do.
+"""Many ridge weights from one start: only the last sweeps depend on the ridge weight.
 
-Ladders that start alike and differ in their ridge weight alone, as in a grid of them, then make their first sweeps
-once, and a ladder of the path is the same alone as among the others.
+Ladders of a grid that differ only in their ridge weight share their first sweeps, and each of them is the same alone as
+in the grid.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RidgePath:
 def fit_ridge_path(
     start: LadderPolynomial, x: Tensor, y: Tensor, stages: tuple[Stage, ...], *, alpha: Tensor, **options: Any
 ) -> RidgePath:
-    """Fit ladders that may start alike, with ridge weights of their own in the last sweeps.
+    """Fit ladders that may have equal starts, with ridge weights of their own in the last sweeps.
 
     The first sweeps estimate their ridge weights, as ``alpha="auto"`` does. Ladders with equal starts make them once.
     From the first sweep with the given weight on, the objective with that weight does not rise.
@@ -67,7 +67,7 @@ def fit_ridge_path(
 def divided(stages: tuple[Stage, ...]) -> tuple[tuple[Stage, ...], tuple[Stage, ...]]:
     """The stages that do not depend on the ridge weight, and those that do.
 
-    Stages for ladders with little noise belong to the second: there, how far a ladder gets depends on its ridge weight.
+    Stages for ladders with little noise are among the second: which ladders take part depends on the ridge weight.
     """
     last = max(i for i, stage in enumerate(stages) if stage.noise_below == math.inf)
     sweeps = stages[last].sweeps

@@ -1,4 +1,4 @@
-"""Inputs that outnumber the rows: solved in the span of the rows, where the minimizer of a ridge regression lies."""
+"""More inputs than rows: fits are solved in the span of the rows, which contains the minimizer."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def row_span(x: Tensor) -> Tensor | None:
 def turned(ladder: LadderPolynomial, directions: Tensor) -> LadderPolynomial:
     """The ladder of z whose value at z = x @ directions is that of ``ladder`` at x, for x in their span.
 
-    Norms of weights in the span stay as they are, and with them every ridge penalty. With the transposed directions it
-    is the way back, to a ladder whose weights have no part outside of the span.
+    Norms of weights in the span do not change, and neither does any ridge penalty. The transposed directions lead back
+    to a ladder whose weights have no part outside of the span.
 
     Args:
         ladder: over d inputs.

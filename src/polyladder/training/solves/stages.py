@@ -19,7 +19,7 @@ from polyladder.training.solves.alternating import EXACT_SWEEPS, fit_alternating
 from polyladder.training.solves.ridge import Alpha
 
 RELAXATION = 1.6
-"""Steps of block solves go so much further than to a block's minimizer: then half the sweeps do."""
+"""Length of block steps, where 1 is the block's minimizer. Longer steps need half as many sweeps."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Stage:
     Attributes:
         share: of the rows, at most 1.
         sweeps: at most this many.
-        noise_below: only ladders whose noise, for targets of variance 1, is below this take part. Where there is little
-            noise the error is that of unfinished solves.
+        noise_below: only ladders whose noise, for targets of variance 1, is below this take part. With little noise the
+            error is mainly that of unfinished solves.
     """
 
     share: float
@@ -40,13 +40,13 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class StagedFit:
-    """Ladders after some stages, and what the next ones go on from.
+    """Ladders after some stages, and what the next stages start from.
 
     Attributes:
         polynomial: the ladders. Batch shape (B,).
         losses: regularized, after each sweep, on the rows of its stage; NaN after a ladder's last one. Shape
             (B, sweeps).
-        noise: that is left, for targets of variance 1. Shape (B,).
+        noise: remaining variance, for targets of variance 1. Shape (B,).
         precision: estimated ridge weights times rows; None where these are given. Shape (groups, B).
     """
 
@@ -89,8 +89,8 @@ def fit_in_stages(
 ) -> StagedFit:
     """Fit ladders stage by stage, each from where the one before ended, its estimated ridge weights included.
 
-    A ridge weight is a prior precision divided by the number of rows, and is rescaled with it. The parts are drawn in
-    the same way whatever the ladders are, and a larger one contains the smaller.
+    A ridge weight is a prior precision divided by the number of rows, and is rescaled with it. The parts do not depend
+    on the ladders, and a larger part contains the smaller ones.
 
     Args:
         start: batch of ladders. Batch shape (B,). Or earlier stages on the same rows, after which these are the next.
@@ -105,7 +105,7 @@ def fit_in_stages(
     """
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
     weight = torch.ones(len(x), dtype=torch.float64) if sample_weight is None else sample_weight
-    order = order[weight[order] > 0]  # a part must not consist of rows that do not count
+    order = order[weight[order] > 0]  # a part must not consist of rows of weight zero
     if isinstance(start, StagedFit):
         polynomial, losses, noise, precision = start.polynomial, [start.losses], start.noise.clone(), start.precision
     else:

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from polyladder.training.solves.block_step import BlockRegression, block_step
-from polyladder.training.solves.blocks import Blocks, balance, readout_equations
+from polyladder.training.solves.blocks import Blocks, NormalEquations, balance, readout_equations
 from polyladder.training.solves.cholesky import solve_ridge
 from polyladder.training.solves.descent import Objective
 
 
 @dataclass
 class SweptLadders:
-    """Ladders on their way down, a sweep a step. Their groups of weights are the blocks: layers, gates, readout.
+    """Ladders during a fit; a step is a sweep. Their groups of weights are the blocks: layers, gates, readout.
 
     Attributes:
         blocks: the weights, and their states at the training rows.
@@ -36,36 +36,44 @@ class SweptLadders:
 
     def step(self, objective: Objective, estimating: bool) -> tuple[Tensor, Tensor]:
         """Solve every block once."""
-        # Rescaling makes the blocks' penalties equal, estimating their ridge weights makes them differ: once the second
-        # has begun, the first would only undo its work.
+        # Rescaling makes the blocks' penalties equal, and estimating their ridge weights makes them differ: once
+        # estimates have begun, rescaling would undo them.
         rescaling = self.determined is None and not estimating
         length = 1.0 if self.exact > 0 else self.relaxation
         counted = one_sweep(self.blocks, objective, estimating, rescaling, length)
         self.exact -= 1
         if estimating:
             self.determined = counted
-        determined = counted if self.determined is None else self.determined
-        penalized = determined.clone()
-        penalized[-1] -= self.blocks.f.shape[1]  # the offsets, which have no prior
-        return penalized, determined.sum(0)
+        return penalized_and_all(counted if self.determined is None else self.determined, self.blocks.R)
 
     def norms(self) -> Tensor:
         """Squared norm of each block, the offset left out."""
-        blocks = self.blocks
-        return torch.stack([t.square().sum((1, 2)) for t in (*blocks.W, *blocks.V, blocks.R[..., :-1])])
+        return squared_norms(self.blocks.weights())
 
     def weights(self) -> list[Tensor]:
         """The blocks."""
         return self.blocks.weights()
 
     def restless(self) -> Tensor:
-        """None: a sweep that gains nothing is the end."""
+        """No model: a sweep without gain ends a fit."""
         return torch.zeros(self.blocks.count, dtype=torch.bool, device=self.blocks.f.device)
 
     def select(self, keep: Tensor) -> SweptLadders:
         """Some of the ladders."""
         counted = None if self.determined is None else self.determined[:, keep]
         return SweptLadders(self.blocks.select(keep), self.relaxation, self.exact, counted)
+
+
+def squared_norms(weights: list[Tensor]) -> Tensor:
+    """Squared norm of layers, gates and readout, the offset left out. Shape (2 L + 1, B)."""
+    return torch.stack([t.square().sum((1, 2)) for t in (*weights[:-1], weights[-1][..., :-1])])
+
+
+def penalized_and_all(determined: Tensor, readout: Tensor) -> tuple[Tensor, Tensor]:
+    """Of the weights that the data determine, (2 L + 1, B), those with a ridge, and the sum of all over the blocks."""
+    penalized = determined.clone()
+    penalized[-1] -= readout.shape[1]  # the offsets, which have no prior
+    return penalized, determined.sum(0)
 
 
 def one_sweep(
@@ -99,9 +107,7 @@ def one_sweep(
         if l:
             slope = blocks.W[l][:, None, :, :-1].mT @ g
     if rescaling:
-        # What reads a layer is the next layer or, above the last, the readout.
-        readers = [*alpha[1:depth], alpha[-1]][:depth]
-        balance(blocks, list(zip(alpha[:depth], alpha[depth:-1], readers, strict=True)))
+        balance(blocks, alpha)
     blocks.forward()
     return determined
 
@@ -111,12 +117,17 @@ def solve_readout(blocks: Blocks, objective: Objective, estimating: bool) -> Ten
     response, curvature = objective.bound.quadratic(blocks.f)
     h = blocks.below(len(blocks.W))
     equations = readout_equations(h, response - blocks.f, objective.weight * curvature, objective.rows)
-    penalty = objective.ridge.alpha[-1].unsqueeze(1).repeat(1, equations.gram.shape[-1])
-    penalty[:, -1] = 0.0
-    step, determined = solve_ridge(equations, penalty, blocks.R.mT, estimating)
-    blocks.R = (blocks.R.mT + step).mT.contiguous()
+    blocks.R, determined = solved_readout(equations, blocks.R, objective.ridge.alpha[-1], estimating)
     blocks.f = blocks.R @ h
     return determined
+
+
+def solved_readout(equations: NormalEquations, old: Tensor, alpha: Tensor, estimating: bool) -> tuple[Tensor, Tensor]:
+    """The minimizer of the readout's regression (B, m, q), and how many of its weights are determined, (B,)."""
+    penalty = alpha.unsqueeze(1).repeat(1, old.shape[-1])
+    penalty[:, -1] = 0.0
+    step, determined = solve_ridge(equations, penalty, old.mT, estimating)
+    return (old.mT + step).mT.contiguous(), determined
 
 
 def solve_layer(

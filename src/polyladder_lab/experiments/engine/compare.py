@@ -29,7 +29,7 @@ class Cell:
 
     Attributes:
         values: the metric of each split that is there, by the split's number; infinite where a model blew up.
-        chosen: the setting of each of these splits.
+        chosen: the setting that was chosen for each of these splits.
         wanted: how many splits were declared.
         rows: the stored rows, by the split's number.
         published: mean and deviation that were published, if any were.
@@ -91,8 +91,8 @@ class Comparison:
         cells: by column label and model name.
         bold: cells of the best model of a column, and of those that a test does not tell from it.
         underlined: cells of the first model of ``better_than`` that are significantly better than the second's.
-        stored: how many rows of these columns and models are stored ...
-        lost: ... and those of them that were measured by a commit that is no longer in the repository.
+        stored: how many rows of these columns and models are stored.
+        lost: stored rows that were measured by a commit that is no longer in the repository.
     """
 
     declaration: Declaration
@@ -180,7 +180,7 @@ def paired_p(first: Cell, second: Cell) -> float | None:
     if n < 2:
         return None
     if not np.isfinite(differences).all():
-        # A model that blew up has no mean to test. Count the splits: the sign test needs no scale.
+        # A model that blew up has no mean to test: the sign test only counts splits.
         from scipy.stats import binomtest
 
         signs = np.sign(np.nan_to_num(differences, nan=0.0))
@@ -209,7 +209,7 @@ def wrong_rows(row: Row) -> np.ndarray[Any, Any] | None:
 
 
 def beside_published(cell: Cell, published: tuple[float, float | None] | None) -> str:
-    """How a cell stands to a published figure: better, as good, or worse; empty where that cannot be said.
+    """How a cell compares with a published figure: better, as good, or worse; empty where that is not known.
 
     Better and worse alike need more than `TOLD_APART` standard errors of the difference. Nothing is paired here, even
     where splits are shared: a publication has no errors of single splits. With several splits the standard error comes

@@ -1,4 +1,4 @@
-"""How long what is missing takes: a rough count of the work, at the pace of what was measured before."""
+"""How long the missing measurements will take: a rough count of the work, at the pace of earlier ones."""
 
 from __future__ import annotations
 

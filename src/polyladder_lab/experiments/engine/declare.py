@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from polyladder_lab.experiments.paper import INSTALLED, paper_folder
 
 METRICS = {"rmse": "RMSE", "error": "error rate", "nll": "NLL", "log_loss": "log loss"}
-"""What may be measured and how it is called. The lower, the better."""
+"""What may be measured, and its label. Lower is better."""
 
 RUNNERS = ("network", "estimator", "activations", "sampling", "nesting", "bounds", "norms")
 KINDS = ("table_", "figure_", "claim_", "learning_rates", "search_")
@@ -106,7 +106,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Departure:
-    """What was done otherwise than in the paper, and why.
+    """What was done differently from the paper, and why.
 
     Attributes:
         what: in one sentence.
@@ -151,7 +151,7 @@ class Declaration:
         metric: one of `METRICS`.
         seed: of everything random.
         splits: how rows are split: ``{"kind": "published"}``, ``{"kind": "random", "test": 0.3}`` or
-            ``{"kind": "drawn"}`` for data that are drawn anew for each run, ``{"kind": "smooth"}`` for functions such
+            ``{"kind": "drawn"}`` for data that are drawn again for each run, ``{"kind": "smooth"}`` for functions such
             as ``borehole-100``, ``{"kind": "masks"}`` for folders with ``data.csv.gz`` and ``test_mask.csv.gz``.
         selection: ``{"folds": 5}`` or ``{"holdout": 0.2}``; empty if nothing is selected.
         settings_at_once: how many settings are compared in one program.
@@ -239,8 +239,8 @@ def combinations(grid: dict[str, list[Any]]) -> list[Options]:
 def spread_evenly(sizes: tuple[int, ...], number: int, order: tuple[int, ...]) -> NDArray[np.intp]:
     """Positions of some combinations that hold every value, and every pair of values, about equally often.
 
-    Each is the one whose values and pairs were taken least before, of equals the first in the given order: a larger
-    number begins with the same ones.
+    Each is the one whose values and pairs were used least so far, the first in the given order among equals: a larger
+    number starts with the same ones.
 
     Args:
         sizes: how many values each option has.
@@ -429,7 +429,7 @@ def check(d: Declaration) -> None:
 
 
 def quick(d: Declaration) -> Declaration:
-    """A small honest subset: the same rules on fewer columns, splits, settings and epochs."""
+    """A small representative subset: the same rules on fewer columns, splits, settings and epochs."""
     changes = d.quick
     columns = tuple(
         replace(
@@ -449,7 +449,7 @@ def quick(d: Declaration) -> Declaration:
 
 
 def hurried(model: Model, changes: Options) -> Model:
-    """A model whose own options, and number of settings, give way to the changes."""
+    """A model with its options and its number of settings overridden by the changes."""
 
     def kept(options: Options) -> Options:
         return {name: value for name, value in options.items() if name not in changes}

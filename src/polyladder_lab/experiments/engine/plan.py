@@ -1,4 +1,4 @@
-"""What is to be fitted: measurements with a key of their own, in groups that share a program."""
+"""What is to be fitted: measurements, each with a key, in groups that share a program."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Measurement:
     @cached_property
     def key(self) -> str:
         """A hash of everything that decides the result, except the version of the code."""
-        # Fields alone: the key itself joins them only once it is known.
+        # Only fields: the cached key itself must not be part of it.
         return digest(vars(self))[:16]
 
     @property
@@ -76,7 +76,7 @@ class Measurement:
     @property
     def cost(self) -> float:
         """Seconds on one core, roughly: the time left is shown in proportion to it."""
-        own = self.splits["kind"] in ("smooth", "masks")  # whose size is known once they are read
+        own = self.splits["kind"] in ("smooth", "masks")  # their size is known only once they are read
         rows = ROWS if own or self.data in DRAWN else find_entry(self.data).rows
         if self.runner == "estimator":
             return 2e-3 * rows * self.fits
@@ -84,7 +84,7 @@ class Measurement:
         widths = self.options.get("hidden") or [self.options.get("width", 100)] * self.options.get("layers", 2)
         weights = sum(k * (q + inputs) for q, k in zip([inputs, *widths], widths, strict=False))
         passes = rows * self.options["epochs"]
-        # A step of a small network takes as long as starting its operations, however few its rows.
+        # A step of a small network takes as long as launching its operations, however few its rows.
         return float(passes * self.fits * (3e-6 + 2e-10 * weights) + passes / self.options["batch_size"] * 2e-3)
 
 
@@ -120,8 +120,8 @@ def measurement(
 def selection_groups(d: Declaration, column: TableColumn, done: Mapping[str, Row], rung: int = 0) -> Iterator[Group]:
     """The groups that a round of comparing settings still has to run, as far as its settings are known.
 
-    What shares a program does not depend on what is done already: dropout's draws are shared within a program, and a
-    run that was interrupted must end in the same table.
+    The groups do not depend on what is already done: dropout's draws are shared within a program, and an interrupted
+    run must end in the same table.
     """
     for model in d.models:
         for splits in parts(d.splits_of(model, column), d.splits_compared_at_once):

@@ -1,4 +1,4 @@
-"""What a stored row must hold to be counted. A row that does not is refused with its reason, whatever wrote it."""
+"""What a stored row must hold to be counted. Any other row is refused with the reason."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def parsed(line: bytes) -> Row:
 
 
 def refused(name: str) -> float:
-    """NaN and infinities are no JSON; whoever wrote one by hand should hear of it."""
+    """NaN and infinities are not JSON; a row that has one is refused."""
     raise ValueError(f"must hold finite numbers; got {name}")
 
 

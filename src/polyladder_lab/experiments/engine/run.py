@@ -83,7 +83,7 @@ def executed(groups: Iterable[Group], jobs: int, threads: int) -> Iterator[tuple
             delayed(run_group)(group, threads) for group in waiting
         )
         return
-    # What is finished can be stored only after a whole round: as many groups as there are workers.
+    # Finished groups are stored after a whole round, which has as many groups as there are workers.
     with Parallel(n_jobs=jobs) as parallel:
         size = effective_n_jobs(jobs)
         for first in range(0, len(waiting), size):
@@ -127,7 +127,7 @@ def run_group(group: Group, threads: int = 1) -> tuple[Group, list[Row]]:
             row["folds"] = [fit.value if fit.value is None else float(f"{fit.value:.6g}") for fit in fits]
             if failed := sum(bool(fit.more.get("diverged") or fit.more.get("failed")) for fit in fits):
                 row["diverged"] = failed
-        # A group is one program: a measurement has no time of its own but its share.
+        # A group is one program: the time of a measurement is its share.
         row |= {"seconds": round(seconds / len(group), 3), "seed": measurement.seed, **provenance()}
         rows.append(row)
     return group, rows

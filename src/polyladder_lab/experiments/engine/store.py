@@ -28,7 +28,7 @@ class Store:
     def rows(self, table: str) -> dict[str, Row]:
         """The rows of a table by key. Where a key comes twice, the first row counts.
 
-        A line that is no row is left out with a warning that names the file, the line and the reason.
+        A line that is not a row is left out with a warning that names the file, the line and the reason.
         """
         if table not in self.tables:
             self.tables[table] = read_rows(self.path(table))
@@ -58,7 +58,7 @@ class Store:
 def read_rows(path: Path) -> dict[str, Row]:
     """The rows of a file by key; none if there is no file."""
     found: dict[str, Row] = {}
-    # Bytes, and line by line: what is damaged in one line must not spoil the next.
+    # Bytes, line by line: damage in one line must not affect the next.
     lines = path.read_bytes().split(b"\n") if path.exists() else []
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -43,10 +43,10 @@ START = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="generator" content="polyladder reproduce">'
 )
 MARK = re.compile(re.escape(START.encode()))
-"""By which an earlier page is recognized, and may be replaced."""
+"""The start of a page, by which an earlier one is recognized and may be replaced."""
 
 PICTURES = {"figure_1": "figures/activations.png", "figure_2": "figures/reproduce.svg"}
-"""Drawn by the scripts beside them, and shown in ``docs/results.md``."""
+"""Figures that are drawn by the scripts in their folder, and shown in ``docs/results.md``."""
 
 
 def markdown_page(comparisons: Sequence[Comparison]) -> str:

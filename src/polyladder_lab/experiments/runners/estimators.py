@@ -50,7 +50,7 @@ def run_estimators(group: Sequence[Measurement]) -> list[list[Result]]:
 
 
 def fitted(measurement: Measurement, fit: Fit) -> Result:
-    """Fit one estimator and measure it. A setting that cannot be fitted to a fold has lost; a last fit must succeed."""
+    """Fit one estimator and measure it. A setting that fails on a fold is out; the last fit must succeed."""
     model = estimator(measurement.options, measurement.seed)
     clock, processor = time.perf_counter(), time.process_time()
     try:

@@ -139,7 +139,7 @@ def trained(
 ) -> tuple[BatchedModule, list[bool]]:
     """One network per fit, trained together, and which of them diverged.
 
-    With the option ``restarts`` so many are trained for each fit, and the one with the lowest training loss is kept:
+    With the option ``restarts`` several are trained for each fit, and the one with the lowest training loss is kept:
     networks of two or three units end in very different places.
 
     Args:

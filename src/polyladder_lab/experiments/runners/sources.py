@@ -1,4 +1,4 @@
-"""Rows of a measurement: its data, its split, and what of the training rows is held out to compare settings."""
+"""Rows of a measurement: its data, its split, and the training rows that are held out to compare settings."""
 
 from __future__ import annotations
 

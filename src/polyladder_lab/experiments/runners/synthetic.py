@@ -1,4 +1,4 @@
-"""Data that are drawn anew for each run: the two functions of Table 1."""
+"""Data that are drawn again for each run: the two functions of Table 1."""
 
 from __future__ import annotations
 
