@@ -14,7 +14,11 @@ function candidateRow(each, measure) {
     make("td", { class: "name" }, each.model),
     make("td", { class: "n" }, constant ? "" : String(each.order)),
     make("td", {}, constant ? "" : each.features),
-    make("td", { class: "n" }, measure !== "share of variance" ? format(each.error, 3) : `${format(100 * each.error, 3)} %`),
+    make(
+      "td",
+      { class: "n" },
+      measure !== "share of variance" ? format(each.error, 3) : `${format(100 * each.error, 3)} %`,
+    ),
     make("td", { class: "n" }, each.weight > 0 ? format(each.weight, 2) : "–"),
     make("td", { class: "weight" }, meter(Math.min(each.weight, 1))),
   );
