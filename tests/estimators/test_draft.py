@@ -112,7 +112,7 @@ def test_a_new_fit_forgets_what_it_does_not_learn_again() -> None:
     model = LPNNRegressor(effort="low", random_state=0)
     model.fit(pd.DataFrame(X, columns=list("abc")), y)
     model.card_ = {"target": "old"}
-    model.set_params(order=2).fit(X, y)
+    model.set_params(order=2, effort="default").fit(X, y)
     assert "feature_names_in_" not in vars(model)
     assert "selection_" not in vars(model)
     assert model.card_ is None

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.slow
 SCRIPT = """
 import warnings
 import numpy as np
+import polars  # once it is there, Ctrl-C does not wake a thread that waits for others
 import torch
 from polyladder import BayesianLPNNRegressor, FactorizationMachineRegressor, LPNNClassifier, LPNNRegressor
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from polyladder.fitted.column import Column
 from polyladder.tables.columns import ColumnKind, convert
@@ -35,6 +34,8 @@ def read(columns: Sequence[Column], rows: Any, named: bool = True) -> Table:
         file = frame_file(rows)
         return file_table(file.whole(), file_columns(file, columns, named), file, columns)
     if isinstance(rows, Mapping):
+        import polars as pl
+
         rows = pl.DataFrame(rows)
     rows = as_numbers(rows)
     table = frame_table(columns, rows, named) if is_frame(rows) else array_table(columns, rows)

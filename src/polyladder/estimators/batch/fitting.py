@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -108,6 +108,10 @@ def kind_of_table(rows: TrainingRows) -> tuple[object, ...]:
     return rows.z.shape[1], is_sparse(rows.z), len(rows.z) <= SMALL_TABLE, weighted
 
 
+AWAKE = 0.2
+"""Seconds after which a thread that waits for others looks whether it was interrupted."""
+
+
 def on_all_cores(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:
     """Run programs of block solves on all cores, one thread each.
 
@@ -131,6 +135,12 @@ def on_all_cores(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:
         running = [pool.submit(run_until, stop, task) for task in tasks]
         started.wait()
         torch.set_num_threads(threads)  # for threads that others start while the workers run
+        waiting = set(running)
+        while waiting:
+            # Not without end: once polars is imported, Ctrl-C no longer wakes a thread that waits for others.
+            done, waiting = wait(waiting, AWAKE, FIRST_EXCEPTION)
+            for future in done:
+                future.result()
         return [future.result() for future in running]
     finally:
         stop.set()
