@@ -18,7 +18,6 @@ ESTIMATORS = [
     LPNNClassifier(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS),
     LPNNRegressor(effort="low", width=4, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
     LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS),
-    LPNNRegressor(order=3, width=4, n_estimators=2, max_iter=6, gradient=PLAIN_STEPS, loss="huber"),
     LPNNRegressor(order=2, width=8, solver="adam", gradient=STEPS, max_iter=12),
     LPNNClassifier(order=2, width=8, gradient=replace(STEPS, batch_norm=True), max_iter=12),
     LPNNClassifier(order=3, width=4, solver="alternating", n_estimators=2, max_iter=10),
