@@ -149,10 +149,10 @@ def check_table_features(features: Features) -> int:
 
 def check_training_range(features: Features, numeric: int) -> None:
     """Refuse ranges of other columns; files of earlier versions have none."""
-    for name in ("least_", "greatest_"):
-        if vars(features).get(name) is not None:
-            check_shape(name, vars(features)[name], (numeric,))
-    whole = vars(features).get("integral_")
+    for name, ends in (("least_", features.least_), ("greatest_", features.greatest_)):
+        if ends is not None:
+            check_shape(name, ends, (numeric,))
+    whole = features.integral_
     good = whole is None or (isinstance(whole, np.ndarray) and whole.dtype == np.bool_ and whole.shape == (numeric,))
     require(good, "integral_ does not tell of each column")
 

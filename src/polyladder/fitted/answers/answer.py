@@ -31,6 +31,24 @@ class Answer:
         raise NotImplementedError
 
 
+class Numeric(Answer):
+    """What the answers of numbers share.
+
+    Attributes:
+        flat: whether the target was one column without a second dimension, so that predictions are.
+    """
+
+    flat: bool
+
+    def shaped(self, values: Tensor) -> Array:
+        """Numbers (..., m) in the shape of the target that was given."""
+        return np.asarray((values[..., 0] if self.flat else values).numpy())
+
+    def label(self, name: str, output: int) -> str:
+        """The name of what is predicted."""
+        return name
+
+
 def held(values: Tensor, guard: Guard | None) -> Tensor:
     """Values (..., m) within the guard's range."""
     return values if guard is None else values.clamp(*guard_range(guard))

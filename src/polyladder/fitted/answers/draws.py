@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.fitted.answers.answer import Answer, Array, Guard, guard_range
+from polyladder.fitted.answers.answer import Array, Guard, Numeric, guard_range
 from polyladder.predictive.mixture import StudentMixture
 from polyladder.training.bayes.noise import TILT, log_tilt, noise_columns
 
 
 @dataclass(frozen=True, eq=False)
-class Draws(Answer):
+class Draws(Numeric):
     """The lower median over the believed draws, and the distribution of a new observation.
 
     A draw is believed where all its outputs lie in the guard's range; where none does, all are, held to it.
@@ -62,11 +62,3 @@ class Draws(Answer):
         """The distribution of a new observation at each row: one component for each draw."""
         mixture = StudentMixture.equal(outputs, self.noise_scale(z), torch.from_numpy(self.degrees).unsqueeze(1))
         return mixture if self.guard is None else mixture.within(*guard_range(self.guard))
-
-    def shaped(self, values: Tensor) -> Array:
-        """Numbers (..., m) in the shape of the target that was given."""
-        return np.asarray((values[..., 0] if self.flat else values).numpy())
-
-    def label(self, name: str, output: int) -> str:
-        """The name of what is predicted."""
-        return name

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from torch import Tensor
 
-from polyladder.fitted.answers.answer import Answer, Array, Guard, held
+from polyladder.fitted.answers.answer import Array, Guard, Numeric, held
 
 
 @dataclass(frozen=True)
-class Numbers(Answer):
+class Numbers(Numeric):
     """The mean over the ladders, held to the guard's range where there is one.
 
     Attributes:
@@ -27,11 +26,3 @@ class Numbers(Answer):
     def predict(self, outputs: Tensor) -> Array:
         """Numbers (n,) or (n, m)."""
         return self.shaped(held(outputs.mean(0), self.guard))
-
-    def shaped(self, values: Tensor) -> Array:
-        """Numbers (..., m) in the shape of the target that was given."""
-        return np.asarray((values[..., 0] if self.flat else values).numpy())
-
-    def label(self, name: str, output: int) -> str:
-        """The name of what is predicted."""
-        return name
