@@ -4,8 +4,10 @@ import os
 import tempfile
 
 import hypothesis
+import pytest
 import torch
 from sybil import Sybil
+from sybil.integration.pytest import SybilItem
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 torch.set_num_threads(1)
@@ -32,3 +34,8 @@ pytest_collect_file = Sybil(
     setup=in_a_folder_of_its_own,
     teardown=back_again,
 ).pytest()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Pages run first: their examples build on each other, and an idle worker takes tests from the end of the list."""
+    items.sort(key=lambda item: not isinstance(item, SybilItem))
