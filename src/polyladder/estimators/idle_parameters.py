@@ -49,10 +49,12 @@ def refuse_idle_of_all(estimator: BaseEstimator) -> None:
         where = "with solver='alternating', which takes no gradient steps"
         refuse_idle(estimator, where, gradient_given(estimator, "Use solver='adam'"))
     if solver == "adam":
-        ways = {"tol": "Use max_iter", "max_seconds": "Use max_iter", "effort": "Use solver='auto'"}
+        auto = "Use solver='auto'"
+        ways = {"tol": "Use max_iter", "max_seconds": "Use max_iter", "effort": auto, "compact": auto}
         refuse_idle(estimator, "with solver='adam', which takes max_iter epochs of gradient steps", ways)
     if order != "auto":
-        refuse_idle(estimator, "where an order is given and nothing is selected", {"effort": "Use order='auto'"})
+        ways = dict.fromkeys(("effort", "compact"), "Use order='auto'")
+        refuse_idle(estimator, "where an order is given and nothing is selected", ways)
 
 
 def refuse_idle_of_selections(estimator: BaseEstimator) -> None:
@@ -76,7 +78,7 @@ def refuse_idle_of_selections(estimator: BaseEstimator) -> None:
 def refuse_idle_of_parts(estimator: BaseEstimator) -> None:
     """Refuse what no fit to rows in parts reads."""
     rows = "Fit to rows in memory"
-    ways = {"tol": "Use max_iter", "max_seconds": "Use max_iter", "warm_start": rows, "effort": rows}
+    ways = {"tol": "Use max_iter", "max_seconds": "Use max_iter", "warm_start": rows, "effort": rows, "compact": rows}
     where = "for rows in parts, which are fitted anew by a few sweeps of block solves"
     refuse_idle(estimator, where, ways | gradient_given(estimator, rows))
     if parameter(estimator, "solver") == "adam":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
 
@@ -13,6 +14,7 @@ from torch import Tensor
 from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.plans import Job, ModelPlan, Usual
 from polyladder.estimators.batch.progress import Progress
+from polyladder.estimators.compact import TOLERANCE, Compaction, Teacher, compacted, fit_seconds
 from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
@@ -81,6 +83,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
     """What regression and classification by ladders share."""
 
     # Pickles of earlier versions do not hold them.
+    compact: Literal["auto", False] | float = "auto"
     effort: str = "default"
     gradient: GradientTraining | None = None
 
@@ -227,7 +230,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             chosen = None if recipe is None else refitted(table, values, weight, target, options, recipe)
             if chosen is None or recipe is None:
                 chosen, recipe = choose_model(table, values, weight, target, options)
-        self._keep_chosen(chosen)
+        self._keep_chosen(chosen, table)
         self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
         return recipe
 
@@ -265,18 +268,44 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             bool(self.verbose),
         )
         chosen, curve = choose_trained(table, values, weight, target, options)
-        self._keep_chosen(chosen)
+        self._keep_chosen(chosen, table)
         self.solver_, self.loss_curve_, self.n_iter_ = "adam", curve, len(curve)
 
-    def _keep_chosen(self, chosen: Chosen) -> None:
-        """Take over a model that was chosen on rows left out."""
+    def _keep_chosen(self, chosen: Chosen, table: Table) -> None:
+        """Take over a model that was chosen on rows left out, or a small ladder that says the same."""
         self._take(chosen.features, chosen.target, self.n_features_in_, self.names_in)
-        self.members_ = sharing(chosen.members)
-        self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
+        small = self._compacted(chosen, table)
+        found = chosen.polynomial if small.ladder is None else small.ladder
+        self.members_ = sharing(chosen.members if small.ladder is None else stack([small.ladder]))
+        self.polynomial_ = sharing(chosen.target.in_units(found))
         self.order_ = self.polynomial_.order
         self.support_ = support(self.members_, chosen.rows, None)
-        self.selection_: Selection = chosen.selection
+        order = None if small.ladder is None else small.ladder.order
+        self.selection_: Selection = replace(chosen.selection, compact=small.sentence, compact_order=order)
         check_kept(self.target_.guarded(mean_of(self.members_)(chosen.compared.z)), chosen.compared, chosen.selection)
+
+    def _compacted(self, chosen: Chosen, table: Table) -> Compaction:
+        """One small ladder in the place of a chosen model, where there is one that is close enough."""
+        if self.compact is False or chosen.selection.floor:
+            return Compaction(None, float("nan"), "")
+        rows = len(chosen.rows.z)
+        seconds = EFFORTS[self.effort].training * fit_seconds(rows)
+        teacher = Teacher(
+            chosen.members,
+            table,
+            chosen.rows.z,
+            chosen.features.transform_table,
+            chosen.target.guarded,
+            chosen.target.loss,
+            chosen.selection.error,
+        )
+        with limited(threads_for(rows)):
+            return compacted(
+                teacher,
+                tolerance=TOLERANCE if self.compact == "auto" else float(self.compact),
+                seconds=seconds if self.max_seconds is None else min(seconds, self.max_seconds / 5),
+                seed=seeds_from(self.random_state, 1)[0],
+            )
 
     def _learn_more(self, prepared: Prepared) -> None:
         """One Newton step of the first member's readout on new rows, all rows so far counted in its curvature."""
@@ -366,6 +395,8 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
         check_choice(self, "effort", EFFORTS)
+        if self.compact is not False:
+            check_number(self, "compact", float, 0.0, "auto", open_low=True)
         refuse_idle_of_all(self)
 
     def _check_steps(self) -> None:
@@ -534,6 +565,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         ``GradientTraining()``.
     warm_start : bool, default=False
         Start from the previous fit, where an order is given; a selection starts anew.
+    compact : "auto", False or float > 0, default="auto"
+        Whether one small ladder, taught by the model that ``order="auto"`` has chosen, may take its place. A number is
+        what that may cost, as a share of the error on rows left out; "auto" is 0.01. ``selection_.compact`` says what
+        was gained, or why the chosen model was kept.
     effort : {"low", "default", "high"}, default="default"
         How much work ``order="auto"`` may be: about 2 seconds on a thousand rows, a third of that, or ten times as
         much.
@@ -608,6 +643,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         tol: float = 1e-3,
         gradient: GradientTraining | None = None,
         warm_start: bool = False,
+        compact: Literal["auto", False] | float = "auto",
         effort: Literal["low", "default", "high"] = "default",
         loss: str = "squared",
         random_state: Any = None,
@@ -633,6 +669,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         self.tol = tol
         self.gradient = gradient
         self.warm_start = warm_start
+        self.compact = compact
         self.effort = effort
         self.random_state = random_state
         self.verbose = verbose
@@ -701,6 +738,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         tol: float = 1e-3,
         gradient: GradientTraining | None = None,
         warm_start: bool = False,
+        compact: Literal["auto", False] | float = "auto",
         effort: Literal["low", "default", "high"] = "default",
         random_state: Any = None,
         verbose: int = 0,
@@ -723,6 +761,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         self.tol = tol
         self.gradient = gradient
         self.warm_start = warm_start
+        self.compact = compact
         self.effort = effort
         self.random_state = random_state
         self.verbose = verbose

@@ -171,6 +171,8 @@ LEFT: dict[str, Form] = {
             "error": number,
             "rows": whole,
             "folds": whole,
+            "compact": text,
+            "compact_order": maybe(whole),
         },
     ),
     "growth_": made_of("Growth", {"orders": each(whole), "errors": each(number), "gain": number}),

@@ -58,6 +58,16 @@ class UnitSum:
             torch.addmm(self.offset, value, self.readout, out=out[rows])
         return out
 
+    def slopes(self, x: Tensor) -> Tensor:
+        """Derivatives of the outputs by the inputs at rows x (n, d). Shape (n, m, d)."""
+        found = x.new_zeros(len(x), len(self.offset), x.shape[1])
+        t = x[:, self.columns] @ self.directions
+        slope = torch.zeros_like(t)
+        for power, coefficient in zip(range(len(self.powers) - 1, 0, -1), self.powers, strict=False):
+            slope.mul_(t).add_(power * coefficient)
+        found[..., self.columns] = (slope.unsqueeze(1) * self.readout.mT) @ self.directions.mT
+        return found
+
     def map(self, function: Callable[[Tensor], Tensor]) -> UnitSum:
         """The same with a function applied to every weight."""
         weights = (self.directions, self.powers, self.readout, self.offset)

@@ -44,6 +44,9 @@ class Selection:
         rows: how many different rows the choice was made on.
         folds: how many folds classes and ladders were fitted on; every kernel leaves out row after row. 1 where classes
             have so many rows that one part of them was held out.
+        compact: what became of the try to put one small ladder in the place of the sum, in a sentence; empty where none
+            was made.
+        compact_order: the order of that ladder; None where the sum was kept.
     """
 
     measure: str
@@ -51,6 +54,8 @@ class Selection:
     error: float
     rows: int
     folds: int
+    compact: str = ""
+    compact_order: int | None = None
 
     @property
     def winner(self) -> Candidate:
@@ -91,7 +96,8 @@ class Selection:
         return {
             "order_path": self.order_path,
             "candidates": {"measure": self.measure, "tried": len(self.candidates), "kinds": kinds},
-            **({"order": max(counting)} if counting else {}),
+            **({"order": self.compact_order or max(counting)} if counting else {}),
+            **({"compact": self.compact} if self.compact else {}),
         }
 
     @property

@@ -64,3 +64,7 @@ class Logistic(Loss):
         """Log-odds."""
         inside = mean.clamp(SURE, 1 - SURE)
         return (inside / (1 - inside)).log()
+
+    def mean(self, outputs: Tensor) -> Tensor:
+        """The probability of the second class."""
+        return outputs.sigmoid()

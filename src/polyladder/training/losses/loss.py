@@ -155,6 +155,10 @@ class Loss(ABC):
         """Outputs (..., m) whose predicted means are these."""
         return mean
 
+    def mean(self, outputs: Tensor) -> Tensor:
+        """What outputs (..., m) predict: the targets, in the mean. The inverse of ``link``, up to what cancels."""
+        return outputs
+
     def worst(self, outputs: Tensor, target: Tensor, readout: Tensor, reach: Reach) -> Tensor:
         """An upper bound on the loss of each row, however far its outputs move within reach. Shape (*batch_shape, n).
 

@@ -61,6 +61,10 @@ class Softmax(Loss):
         """Logarithms of the probabilities."""
         return mean.clamp(SURE, 1 - SURE).log()
 
+    def mean(self, outputs: Tensor) -> Tensor:
+        """The probability of each class."""
+        return probabilities(outputs)
+
     def worst(self, outputs: Tensor, target: Tensor, readout: Tensor, reach: Reach) -> Tensor:
         """Differences of outputs are bounded directly, so that what two classes have in common cancels."""
         classes = target.expand(outputs.shape[:-1]).unsqueeze(-1)

@@ -1,0 +1,220 @@
+"""One small ladder in the place of a large model, where it says the same: taught by the model, not by the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyladder.estimators.cost import Shape
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.units import MeanOfParts, UnitSum, mean_of
+from polyladder.tables.between import rows_between
+from polyladder.tables.table import Table
+from polyladder.training.kernels.relevance import Array
+from polyladder.training.losses.loss import Loss
+from polyladder.training.students.student import Form, Lesson, fresh, ladders_in, learned, seen_start
+from polyladder.training.students.view import View, leading_view, slopes_at
+
+TOLERANCE = 0.01
+"""What a small ladder may cost by default: this share of the error on rows left out."""
+
+FORMS = (Form(3, 10, 5), Form(4, 18, 6), Form(6, 20, 6))
+"""Students that a fit tries, from small to large."""
+
+JUDGED, VIEWED = 1_500, 500
+"""Rows between the training rows that a student is judged by, and those that directions are found at."""
+
+POINTS_PER_WEIGHT, LEAST_POINTS, MOST_POINTS = 3, 2_000, 6_000
+"""Rows between the training rows that a student learns from: so many for each of its weights, within these numbers."""
+
+LOST = 0.003
+"""Share of the error on rows left out that may be lost with the directions that a student does not see."""
+
+MOST_DIRECTIONS = 40
+"""Directions that a student sees, at most: the cost of a solve grows with their square."""
+
+CLOSE = 0.5
+"""A student that costs less than this part of what it may is not followed by a larger one."""
+
+SEEN = 16
+"""Width from which on a student may begin with ladders of the teacher."""
+
+SMALL = 3_000
+"""Weights of a single ladder that is small as it is."""
+
+EXACT = 1e-10
+"""Error on rows left out, in units of the loss, of a model without any: no student is as exact."""
+
+LEAST_WEIGHT = 0.05
+"""Rows whose class is certain count at least this much of the most uncertain one."""
+
+SECONDS_PER_ROW, SECONDS = 1.5e-3, 1.0
+"""What students may take on one core: the first for each row, at most the second. About a fifth of a selection."""
+
+
+@dataclass(frozen=True, eq=False)
+class Teacher:
+    """A model, and where it is right.
+
+    Attributes:
+        members: ladders whose mean it is. Batch shape (members,).
+        table: its training rows, or rows like them. n of them.
+        z: the same as the ladders read them. Shape (n, d).
+        inputs: what the ladders read of the rows of a table.
+        held: holds outputs (n, m) to the range of the targets, where the model does.
+        loss: in whose units its outputs are.
+        error: its mean loss on rows left out.
+    """
+
+    members: LadderPolynomial
+    table: Table
+    z: Tensor
+    inputs: Callable[[Table], Array]
+    held: Callable[[Tensor], Tensor]
+    loss: Loss
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Compaction:
+    """What came of it.
+
+    Attributes:
+        ladder: the student; None where the model stays.
+        cost: what the student, or the closest one that was tried, costs, as a share of the error; NaN where none was.
+        sentence: all of this in words.
+    """
+
+    ladder: LadderPolynomial | None
+    cost: float
+    sentence: str
+
+
+def compacted(
+    teacher: Teacher,
+    *,
+    tolerance: float = TOLERANCE,
+    forms: Sequence[Form] = FORMS,
+    seconds: float | None = None,
+    size: int | None = None,
+    seed: int = 0,
+) -> Compaction:
+    """Teach small ladders, and keep the first that is close enough.
+
+    Args:
+        teacher: the model.
+        tolerance: what the student may cost, as a share of the teacher's error on rows left out.
+        forms: to try, in this order.
+        seconds: that the solves may take on one core, as estimated; None for any.
+        size: weights that the student may have at most; the closest is then kept whatever it costs.
+        seed: of random numbers.
+    """
+    teaching = mean_of(teacher.members)
+    before = weights_of(teaching, teacher.members.in_features)
+    if size is None and len(teacher.members) == 1 and before <= SMALL:
+        return Compaction(None, float("nan"), f"The model is one ladder of {before:,} weights, small as it is.")
+    if teacher.error <= EXACT:
+        return Compaction(
+            None, float("nan"), f"The model of {before:,} weights was kept: it is exact, and a small one would not be."
+        )
+    rng = np.random.default_rng(seed)
+    points = rows_between(teacher.table, teacher.z.numpy(), JUDGED + MOST_POINTS, rng)
+    z = torch.from_numpy(np.ascontiguousarray(teacher.inputs(points)))
+    said = teacher.held(teaching(z))
+    some = teacher.z[torch.from_numpy(rng.permutation(len(teacher.z))[:JUDGED])]
+    judges = [(z[:JUDGED], said[:JUDGED]), (some, teacher.held(teaching(some)))]
+    view = leading_view(z[: 2 * VIEWED], slopes_at(teaching, z[:VIEWED]), LOST * teacher.error, MOST_DIRECTIONS)
+    w, weight = view(z), certainty(teacher.loss, said)
+    best: tuple[float, LadderPolynomial] | None = None
+    left = seconds
+    for sweeps, start in starts(teaching, view, forms, z.shape[1], size, seed):
+        count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), MOST_POINTS)
+        needed = sweeps * Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1]).sweep_seconds()
+        if left is not None:
+            if needed > left:
+                break
+            left -= needed
+        learns = slice(JUDGED, JUDGED + count)
+        lesson = Lesson(w[learns], said[learns], None if weight is None else weight[learns])
+        ladder = view.folded(learned(lesson, start, sweeps))
+        cost = max(extra(teacher, ladder, rows, outputs) for rows, outputs in judges)
+        if best is None or cost < best[0]:
+            best = cost, ladder
+        if best[0] <= CLOSE * tolerance:
+            break
+    if best is None:
+        return Compaction(
+            None, float("nan"), f"The model of {before:,} weights was kept: no student fits into the time."
+        )
+    cost, ladder = best
+    found = f"ladder of order {ladder.order} with {ladder.n_weights:,} weights"
+    if size is None and not cost <= tolerance:
+        return Compaction(
+            None,
+            cost,
+            f"The model of {before:,} weights was kept: the closest {found} would cost {cost:.1%} of its error, and "
+            f"{tolerance:.2g} of it is allowed.",
+        )
+    members = "one" if len(teacher.members) == 1 else f"{len(teacher.members)}"
+    return Compaction(
+        ladder, cost, f"One {found} stands for {members} of {before:,} weights; that costs {cost:.1%} of its error."
+    )
+
+
+def starts(
+    teaching: MeanOfParts, view: View, forms: Sequence[Form], inputs: int, size: int | None, seed: int
+) -> Iterator[tuple[int, LadderPolynomial]]:
+    """What students begin with, and how many sweeps they make: the teacher's own ladders where it has some, else noise.
+
+    No order is above the teacher's, and what is not larger than the one before is left out.
+    """
+    own, order = ladders_in(teaching), max(order_of(part) for part in teaching.parts)
+    outputs, known = len(teaching.parts[0].offset), set()
+    for form in forms:
+        noise = fresh(Form(min(form.order, order), form.width, form.sweeps), view.matrix.shape[1], outputs, seed)
+        for start in (seen_start(own, form.width, view) if form.width >= SEEN else None, noise):
+            if start is None or (shape := (start.order, start.hidden[0], start is noise)) in known:
+                continue
+            known.add(shape)
+            if size is None or Form(*shape[:2], 0).weights(inputs, outputs) <= size:
+                yield form.sweeps, start
+
+
+def order_of(part: UnitSum | LadderPolynomial) -> int:
+    """The order of a part of a teacher; at least 2, that of a ladder of one layer."""
+    return max(2, part.order if isinstance(part, LadderPolynomial) else len(part.powers) - 1)
+
+
+def weights_of(teaching: MeanOfParts, inputs: int) -> int:
+    """How many numbers a mean of parts has as one ladder: the units of all side by side."""
+    units = sum(part.hidden[0] if isinstance(part, LadderPolynomial) else len(part.readout) for part in teaching.parts)
+    order = max(order_of(part) for part in teaching.parts)
+    return Form(order, units, 0).weights(inputs, len(teaching.parts[0].offset))
+
+
+def extra(teacher: Teacher, ladder: LadderPolynomial, z: Tensor, said: Tensor) -> float:
+    """What a student costs where the teacher is right: the loss that it adds, as a share of the teacher's error.
+
+    Of squares the share is that of the root.
+    """
+    loss, target = teacher.loss, teacher.loss.mean(said)
+    added = loss.deviance(teacher.held(ladder(z)), target) - loss.deviance(said, target)
+    share = added / teacher.error
+    return share if loss.answer == "classes" else (1 + max(share, 0.0)) ** 0.5 - 1
+
+
+def certainty(loss: Loss, said: Tensor) -> Tensor | None:
+    """How much rows count: by the curvature of the loss, where that differs from row to row."""
+    if loss.answer == "numbers":
+        return None
+    curvature = loss.curvatures(said, loss.mean(said)).mean(-1)
+    return (curvature / curvature.amax()).clamp_min(LEAST_WEIGHT)
+
+
+def fit_seconds(rows: int) -> float:
+    """What students of a fit may take."""
+    return min(SECONDS, SECONDS_PER_ROW * rows)

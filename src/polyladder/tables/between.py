@@ -1,0 +1,80 @@
+"""Further rows near those of a table: each cell lies between that of a row and that of a row near it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from polyladder.tables.table import Table
+
+Array = np.ndarray[Any, Any]
+
+NEAR = 15
+"""Rows that count as near to a row."""
+
+MOST_NEAR = 1_000
+"""Rows, taken at random, among which near ones are looked for: distances to all would grow with the square."""
+
+FEW_VALUES = 12
+"""A column with at most this many different numbers keeps to them: there is nothing in between."""
+
+
+def rows_between(table: Table, inputs: Array, count: int, rng: np.random.Generator) -> Table:
+    """Rows as new ones could be: cell by cell between a row and one of the rows near it.
+
+    Each cell of a column looks at a near row of its own, so the new rows lie in the box around a row and its
+    neighbors, not on the lines between them: that is about how far new rows are from the training rows. Numbers are
+    drawn from in between; numbers of few values, missing ones and categories are those of one of the two rows. The
+    rows of the table take turns.
+
+    Args:
+        table: n rows.
+        inputs: what distances are measured by: the rows transformed. Shape (n, d).
+        count: how many new rows are wanted.
+        rng: random numbers.
+    """
+    n = len(table)
+    turns = np.concatenate([rng.permutation(n) for _ in range(-(-count // n))])[:count]
+    near = near_rows(inputs, turns, rng)
+    places = np.arange(count)
+
+    def other() -> Array:
+        """For each new row the number of a row near its own."""
+        return np.asarray(near[places, rng.integers(0, near.shape[1], count)])
+
+    numbers = np.empty((count, table.numbers.shape[1]))
+    for k, column in enumerate(table.numbers.T):
+        own, its = column[turns], column[other()]
+        share = rng.random(count)
+        known = column[~np.isnan(column)]
+        mixed = own + share * (its - own) if len(np.unique(known)) > FEW_VALUES else np.full(count, np.nan)
+        numbers[:, k] = np.where(np.isnan(mixed), np.where(share < 0.5, own, its), mixed)
+    categories = {
+        i: np.where(rng.random(count) < 0.5, column[turns], column[other()]) for i, column in table.categories.items()
+    }
+    return replace(table, numbers=numbers, categories=categories)
+
+
+def near_rows(inputs: Array, rows: Array, rng: np.random.Generator) -> Array:
+    """For each of the rows of the given numbers, the numbers of rows near it, itself perhaps among them.
+
+    Args:
+        inputs: of all rows. Shape (n, d).
+        rows: shape (count,).
+        rng: random numbers, for which rows are looked at where there are many.
+
+    Returns:
+        Shape (count, at most `NEAR`).
+    """
+    among = rng.permutation(len(inputs))[:MOST_NEAR]
+    spread = inputs.std(0)
+    scaled = (inputs / np.where(spread > 0, spread, 1.0)).astype(np.float32)
+    those = scaled[among]
+    count = min(NEAR, len(among))
+    asked, place = np.unique(rows, return_inverse=True)
+    # Of |a - b|^2 what does not depend on the row itself.
+    distance = (those**2).sum(1) - 2 * scaled[asked] @ those.T
+    found = among[np.argpartition(distance, count - 1, axis=1)[:, :count]]
+    return np.asarray(found[place])

@@ -1,0 +1,1 @@
+"""Small ladders that learn from a large model instead of noisy targets."""
