@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from polyladder.estimators.batch.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.bayesian import BayesianLPNNClassifier as BayesianLPNNClassifier
     from polyladder.estimators.bayesian import BayesianLPNNRegressor as BayesianLPNNRegressor
+    from polyladder.estimators.compress import compress as compress
     from polyladder.estimators.gradient_training import GradientTraining as GradientTraining
     from polyladder.estimators.ladder import LPNNClassifier as LPNNClassifier
     from polyladder.estimators.ladder import LPNNRegressor as LPNNRegressor
@@ -159,6 +160,7 @@ _HOME = {
     "class_reliability": "predictive.calibration",
     "coefficients": "analysis.coefficients",
     "column_pieces": "explain.curve",
+    "compress": "estimators.compress",
     "coverage": "predictive.calibration",
     "crps_draws": "predictive.calibration",
     "crps_gaussian": "predictive.calibration",

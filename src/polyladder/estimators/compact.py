@@ -22,14 +22,11 @@ from polyladder.training.students.view import View, leading_view, slopes_at
 TOLERANCE = 0.01
 """What a small ladder may cost by default: this share of the error on rows left out."""
 
-FORMS = (Form(3, 10, 5), Form(4, 18, 6), Form(6, 20, 6))
-"""Students that a fit tries, from small to large."""
-
 JUDGED, VIEWED = 1_500, 500
 """Rows between the training rows that a student is judged by, and those that directions are found at."""
 
-POINTS_PER_WEIGHT, LEAST_POINTS, MOST_POINTS = 3, 2_000, 6_000
-"""Rows between the training rows that a student learns from: so many for each of its weights, within these numbers."""
+POINTS_PER_WEIGHT, LEAST_POINTS = 3, 2_000
+"""Rows between the training rows that a student learns from: so many for each of its weights, and at least."""
 
 LOST = 0.003
 """Share of the error on rows left out that may be lost with the directions that a student does not see."""
@@ -37,14 +34,14 @@ LOST = 0.003
 MOST_DIRECTIONS = 40
 """Directions that a student sees, at most: the cost of a solve grows with their square."""
 
-CLOSE = 0.5
-"""A student that costs less than this part of what it may is not followed by a larger one."""
-
 SEEN = 16
 """Width from which on a student may begin with ladders of the teacher."""
 
 SMALL = 3_000
 """Weights of a single ladder that is small as it is."""
+
+LEAST_GAIN = 0.5
+"""A student has at most this part of the teacher's weights, or it is not worth what it costs."""
 
 EXACT = 1e-10
 """Error on rows left out, in units of the loss, of a model without any: no student is as exact."""
@@ -54,6 +51,40 @@ LEAST_WEIGHT = 0.05
 
 SECONDS_PER_ROW, SECONDS = 1.5e-3, 1.0
 """What students may take on one core: the first for each row, at most the second. About a fifth of a selection."""
+
+
+@dataclass(frozen=True)
+class Trying:
+    """How hard it is tried.
+
+    Attributes:
+        forms: students, from small to large.
+        points: that one learns from, at most.
+        close: a student that costs less than this part of what it may is not followed by a larger one.
+        seconds: that the solves may take on one core, as estimated; None for any.
+    """
+
+    forms: tuple[Form, ...]
+    points: int
+    close: float
+    seconds: float | None = None
+
+
+IN_A_FIT = Trying((Form(3, 10, 5), Form(4, 18, 6), Form(6, 20, 6)), points=6_000, close=0.5)
+AT_LEISURE = Trying(
+    (
+        Form(2, 8, 8),
+        Form(3, 8, 8),
+        Form(3, 12, 8),
+        Form(4, 12, 10),
+        Form(4, 18, 10),
+        Form(6, 18, 12),
+        Form(6, 26, 12),
+        Form(8, 26, 12),
+    ),
+    points=20_000,
+    close=1.0,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +129,7 @@ def compacted(
     teacher: Teacher,
     *,
     tolerance: float = TOLERANCE,
-    forms: Sequence[Form] = FORMS,
-    seconds: float | None = None,
+    trying: Trying = IN_A_FIT,
     size: int | None = None,
     seed: int = 0,
 ) -> Compaction:
@@ -108,8 +138,7 @@ def compacted(
     Args:
         teacher: the model.
         tolerance: what the student may cost, as a share of the teacher's error on rows left out.
-        forms: to try, in this order.
-        seconds: that the solves may take on one core, as estimated; None for any.
+        trying: which ladders are taught, and for how long.
         size: weights that the student may have at most; the closest is then kept whatever it costs.
         seed: of random numbers.
     """
@@ -122,7 +151,7 @@ def compacted(
             None, float("nan"), f"The model of {before:,} weights was kept: it is exact, and a small one would not be."
         )
     rng = np.random.default_rng(seed)
-    points = rows_between(teacher.table, teacher.z.numpy(), JUDGED + MOST_POINTS, rng)
+    points = rows_between(teacher.table, teacher.z.numpy(), JUDGED + trying.points, rng)
     z = torch.from_numpy(np.ascontiguousarray(teacher.inputs(points)))
     said = teacher.held(teaching(z))
     some = teacher.z[torch.from_numpy(rng.permutation(len(teacher.z))[:JUDGED])]
@@ -130,9 +159,10 @@ def compacted(
     view = leading_view(z[: 2 * VIEWED], slopes_at(teaching, z[:VIEWED]), LOST * teacher.error, MOST_DIRECTIONS)
     w, weight = view(z), certainty(teacher.loss, said)
     best: tuple[float, LadderPolynomial] | None = None
-    left = seconds
-    for sweeps, start in starts(teaching, view, forms, z.shape[1], size, seed):
-        count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), MOST_POINTS)
+    left = trying.seconds
+    largest = int(LEAST_GAIN * before) if size is None else size
+    for sweeps, start in starts(teaching, view, trying.forms, z.shape[1], largest, seed):
+        count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), trying.points)
         needed = sweeps * Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1]).sweep_seconds()
         if left is not None:
             if needed > left:
@@ -144,11 +174,11 @@ def compacted(
         cost = max(extra(teacher, ladder, rows, outputs) for rows, outputs in judges)
         if best is None or cost < best[0]:
             best = cost, ladder
-        if best[0] <= CLOSE * tolerance:
+        if best[0] <= trying.close * tolerance:
             break
     if best is None:
         return Compaction(
-            None, float("nan"), f"The model of {before:,} weights was kept: no student fits into the time."
+            None, float("nan"), f"The model of {before:,} weights was kept: there was no time to teach a small one."
         )
     cost, ladder = best
     found = f"ladder of order {ladder.order} with {ladder.n_weights:,} weights"
@@ -166,7 +196,7 @@ def compacted(
 
 
 def starts(
-    teaching: MeanOfParts, view: View, forms: Sequence[Form], inputs: int, size: int | None, seed: int
+    teaching: MeanOfParts, view: View, forms: Sequence[Form], inputs: int, size: int, seed: int
 ) -> Iterator[tuple[int, LadderPolynomial]]:
     """What students begin with, and how many sweeps they make: the teacher's own ladders where it has some, else noise.
 
@@ -180,7 +210,7 @@ def starts(
             if start is None or (shape := (start.order, start.hidden[0], start is noise)) in known:
                 continue
             known.add(shape)
-            if size is None or Form(*shape[:2], 0).weights(inputs, outputs) <= size:
+            if Form(*shape[:2], 0).weights(inputs, outputs) <= size:
                 yield form.sweeps, start
 
 

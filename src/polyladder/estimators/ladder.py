@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -14,7 +15,7 @@ from torch import Tensor
 from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.plans import Job, ModelPlan, Usual
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.compact import TOLERANCE, Compaction, Teacher, compacted, fit_seconds
+from polyladder.estimators.compact import IN_A_FIT, TOLERANCE, Compaction, Teacher, compacted, fit_seconds
 from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator, Opened
@@ -303,7 +304,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             return compacted(
                 teacher,
                 tolerance=TOLERANCE if self.compact == "auto" else float(self.compact),
-                seconds=seconds if self.max_seconds is None else min(seconds, self.max_seconds / 5),
+                trying=replace(IN_A_FIT, seconds=min(seconds, (self.max_seconds or math.inf) / 5)),
                 seed=seeds_from(self.random_state, 1)[0],
             )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from scipy.sparse import coo_array
@@ -24,8 +26,8 @@ def separate(polynomial: LadderPolynomial) -> list[LadderPolynomial]:
     read = np.concatenate([pairs[:, 1] + ends[l] for l, pairs in enumerate(reads)] or [np.empty(0, int)])
     links = coo_array((np.ones(len(read)), (readers, read)), shape=(ends[-1], ends[-1]))
     count, labels = connected_components(links, directed=False)
-    layers = [torch.from_numpy(labels[start:stop]) for start, stop in zip(ends[:-1], ends[1:], strict=True)]
-    found = []
+    layers = [torch.from_numpy(labels[start:stop]) for start, stop in pairwise(ends)]
+    found: list[LadderPolynomial] = []
     for label in range(count):
         own = [(layer == label).nonzero().squeeze(-1) for layer in layers]
         if all(len(units) for units in own):
@@ -57,5 +59,5 @@ def shortened(polynomial: LadderPolynomial) -> LadderPolynomial:
 
 def passes_on(W: torch.Tensor, b: torch.Tensor, V: torch.Tensor, c: torch.Tensor) -> bool:
     """Whether a layer's states are those of the layer below."""
-    same = W.shape[0] == W.shape[1] and bool((W == torch.eye(len(W), dtype=W.dtype)).all())
+    same = W.shape[0] == W.shape[1] and torch.equal(W, torch.eye(len(W), dtype=W.dtype))
     return same and not bool(b.any()) and not bool(V.any()) and bool((c == 1).all())

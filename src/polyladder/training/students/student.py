@@ -1,4 +1,4 @@
-"""Small ladders solved to say what a teacher says: exact block solves, without noise and with as many rows as wanted."""
+"""Small ladders that learn what a teacher says, by block solves: without noise, and on as many rows as wanted."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from polyladder.polynomial.substitute import substitute
 from polyladder.polynomial.units import MeanOfParts, UnitSum
 
 LEAST_SCALE = 0.1
-"""A direction counts at least this much of the first one: block solves with a ridge forget what is scaled to nothing."""
+"""A direction counts at least this much of the first one: a ridge would forget what is scaled to nothing."""
 
 EMPTY = 1e-10
 """Variance, beside the largest, of a direction in which the inputs do not vary."""

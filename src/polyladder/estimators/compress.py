@@ -1,0 +1,235 @@
+"""`compress`: a small model that says what a large one says, or what anything says that has `predict`."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from polyladder.estimators.compact import AT_LEISURE, TOLERANCE, Compaction, Teacher, compacted
+from polyladder.estimators.ladder import LadderEstimator, LPNNClassifier, LPNNRegressor
+from polyladder.estimators.rows import TrainingRows
+from polyladder.estimators.support import support
+from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.model import FittedModel, fitted_model
+from polyladder.models.batched import stack
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.units import mean_of
+from polyladder.tables.between import rows_between
+from polyladder.tables.features import Features, read_rows
+from polyladder.tables.like_rows import like_rows
+from polyladder.tables.table import Table
+from polyladder.training.losses.logistic import Logistic
+from polyladder.training.losses.loss import Loss
+from polyladder.training.losses.softmax import Softmax
+from polyladder.training.losses.squared import SQUARED
+
+Array = np.ndarray[Any, Any]
+
+TAUGHT, JUDGED = 4_000, 2_000
+"""Rows at and between the given ones that another's model is asked about, to learn from and to judge by."""
+
+LEAST_PROBABILITY = 0.01
+"""Classes below it are left out of what a row teaches."""
+
+
+@runtime_checkable
+class Predicting(Protocol):
+    """Anything with predictions: a model of another library, a simulation."""
+
+    def predict(self, X: Any) -> Any:
+        """Numbers (n,) or (n, m), or labels (n,), of rows."""
+
+
+@runtime_checkable
+class Sure(Predicting, Protocol):
+    """A classifier that says how sure it is."""
+
+    @property
+    def classes_(self) -> Any:
+        """Its labels."""
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of rows. Shape (n, classes)."""
+
+
+def compress(
+    model: Any, rows: Any = None, tolerance: float = TOLERANCE, *, size: int | None = None, random_state: int = 0
+) -> Any:
+    """The smallest ladder of those tried whose answers are close to a model's, where the rows are.
+
+    A ladder learns from the model's own answers at rows and between them: there is no noise, and there are as many rows
+    as wanted. Orders from 2 to 8 and widths from 8 to 26 are tried, from small to large.
+
+    Args:
+        model: an `LPNNRegressor` or `LPNNClassifier`, a `FittedModel` or a ladder; or anything with ``predict``, such
+            as a boosted model, a Gaussian process or a simulation: then rows must be given.
+        rows: where the answers matter: training rows, or rows like them. By default those that the model keeps
+            (``landmarks_``), about a hundred.
+        tolerance: what the small model may cost, as a share of the error of a model that `order="auto"` has chosen. Of
+            other models no error is known: then it is the share of their gain over a straight line that may be lost.
+        size: weights that the small model may have; the closest that was tried is then taken, whatever it costs.
+        random_state: seed of the rows in between and of the starts.
+
+    Returns:
+        A model of the same type, with one ladder; of another's model an `LPNNRegressor` or `LPNNClassifier`. Where
+        nothing small enough is close enough, a model of ours is returned as it is. ``selection_.compact``, or
+        ``card["compact"]`` of a `FittedModel`, says in a sentence what came of it.
+
+    Example:
+        >>> from sklearn.datasets import make_friedman1
+        >>> from sklearn.ensemble import HistGradientBoostingRegressor
+        >>> X, y = make_friedman1(500, random_state=0)
+        >>> small = compress(HistGradientBoostingRegressor(random_state=0).fit(X, y), X)
+        >>> small.polynomial_.n_weights < 20_000
+        True
+    """
+    if not tolerance > 0:
+        raise ValueError(f"tolerance must be above 0; got {tolerance}. It is 0.01 by default.")
+    options = {"tolerance": tolerance, "size": size, "seed": random_state}
+    if isinstance(model, LadderEstimator):
+        return small_estimator(model, rows, options)
+    if isinstance(model, LadderPolynomial | FittedModel):
+        small = small_model(fitted_model(model), rows, options)
+        return small if isinstance(model, FittedModel) else small.ladders[0]
+    if not isinstance(model, Predicting):
+        raise TypeError(f"model must have predict; got {type(model).__name__}. Give a fitted model, or a ladder.")
+    if rows is None:
+        raise ValueError(f"rows must be given for a {type(model).__name__}: it does not say where its data are.")
+    return distilled(model, rows, options)
+
+
+def small_estimator(model: LadderEstimator, rows: Any, options: dict[str, Any]) -> LadderEstimator:
+    """A fitted estimator with one small ladder."""
+    table = table_for(fitted_model(model), rows)
+    target, features, chosen = model.target_, model.features_, model.selected
+    z = torch.from_numpy(np.ascontiguousarray(features.transform_table(table)))
+    teacher = Teacher(model.members_, table, z, features.transform_table, target.guarded, target.loss, float("nan"))
+    error = beyond_a_line(teacher) if chosen is None else chosen.error
+    return with_ladder(model, teacher, compacted(replace(teacher, error=error), trying=AT_LEISURE, **options))
+
+
+def with_ladder(model: LadderEstimator, teacher: Teacher, found: Compaction) -> LadderEstimator:
+    """A fitted estimator with the ladder that was found, if one was, and with what is said of it."""
+    small, target, order = copy(model), model.target_, None
+    if found.ladder is not None:
+        order = found.ladder.order
+        small.members_, small.polynomial_ = stack([found.ladder]), target.in_units(found.ladder)
+        small.order_ = order
+        small.support_ = support(small.members_, TrainingRows(teacher.z, teacher.z, None, 1, target.loss), None)
+    if model.selected is not None:
+        small.selection_ = replace(model.selected, compact=found.sentence, compact_order=order)
+    if model.card_ is not None:
+        small.card_ = {**model.card_, "notes": [*model.card_.get("notes", ()), found.sentence]}
+    return small
+
+
+def small_model(model: FittedModel, rows: Any, options: dict[str, Any]) -> FittedModel:
+    """A fitted model with one small ladder."""
+    if not isinstance(model.answer, Numbers | Classes):
+        raise TypeError(f"A {model.kind} must be compressed as a model of numbers or classes; it is a posterior.")
+    table = table_for(model, rows)
+    outputs = model.ladders.out_features
+    loss: Loss = SQUARED if isinstance(model.answer, Numbers) else Logistic() if outputs == 1 else Softmax()
+
+    def inputs(each: Table) -> Array:
+        return np.ascontiguousarray(model.table_inputs(each))
+
+    def held(found: Tensor) -> Tensor:
+        return found if model.guard is None else found.clamp(*model.guard)
+
+    teacher = Teacher(model.ladders, table, torch.from_numpy(inputs(table)), inputs, held, loss, float("nan"))
+    found = compacted(replace(teacher, error=beyond_a_line(teacher)), trying=AT_LEISURE, **options)
+    card = {**model.card, "compact": found.sentence}
+    if found.ladder is None:
+        return replace(model, card=card)
+    return replace(model, ladders=stack([found.ladder]), wide=found.ladder, card=card)
+
+
+def table_for(model: FittedModel, rows: Any) -> Table:
+    """The rows where answers matter."""
+    if rows is not None:
+        return model.read(rows)
+    if model.landmarks is None:
+        raise ValueError("rows must be given: the model keeps no training rows to start from.")
+    marks = model.landmarks
+    positions = tuple(i for i, column in enumerate(model.columns) if i not in marks.categories)
+    return Table(marks.numbers, marks.categories, positions, tuple(column.name for column in model.columns))
+
+
+def beyond_a_line(teacher: Teacher) -> float:
+    """The loss that the best line leaves of what a teacher says, which is its gain over a line."""
+    said = teacher.held(mean_of(teacher.members)(teacher.z))
+    means = teacher.loss.mean(said)
+    return missing(teacher.loss, line_through(teacher.z, said, teacher.z), means)
+
+
+def line_through(z: Tensor, outputs: Tensor, at: Tensor) -> Tensor:
+    """The straight line of least squares through outputs (n, m) at rows z (n, d), at other rows."""
+    solution = torch.linalg.lstsq(with_ones(z), outputs, driver="gelsd").solution
+    return with_ones(at) @ solution
+
+
+def with_ones(z: Tensor) -> Tensor:
+    """Rows with a column of ones."""
+    return torch.cat([z, z.new_ones(len(z), 1)], 1)
+
+
+def missing(loss: Loss, outputs: Tensor, means: Tensor) -> float:
+    """How much more outputs lose than those that predict the means would."""
+    return max(0.0, loss.deviance(outputs, means) - loss.deviance(loss.link(means), means))
+
+
+def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> LadderEstimator:
+    """A small ladder that says what another's model says at rows and between them."""
+    seed, sure = options["seed"], isinstance(teacher, Sure)
+    student = (LPNNClassifier if sure else LPNNRegressor)(compact=False, random_state=seed)
+    given = read_rows(student, rows, categorical=None)
+    rng = np.random.default_rng(seed)
+    some = given.take(rng.permutation(len(given))[: TAUGHT // 2])
+    between = rows_between(given, Features().fit_table(given).transform_table(given), TAUGHT + JUDGED, rng)
+    points = joined(some, between)
+    answers = answers_of(teacher, like_rows(points, rows))
+    taught = np.arange(len(points) - JUDGED)
+    if isinstance(teacher, Sure):
+        # Each row once for every class that is likely, weighted by how likely it is.
+        row, label = np.nonzero(answers[taught] > LEAST_PROBABILITY)
+        classes = np.asarray(teacher.classes_)[label]
+        student.fit(like_rows(points.take(row), rows), classes, sample_weight=answers[row, label])
+    else:
+        student.fit(like_rows(points.take(taught), rows), answers[taught])
+    target, features = student.target_, student.features_
+    z = torch.from_numpy(np.ascontiguousarray(features.transform_table(points)))
+    own = Teacher(
+        student.members_, some, z[: len(some)], features.transform_table, target.guarded, target.loss, float("nan")
+    )
+    small = with_ladder(student, own, compacted(replace(own, error=beyond_a_line(own)), trying=AT_LEISURE, **options))
+    said = torch.from_numpy(answers.reshape(len(points), -1))
+    means = (said - target.mean) / target.scale if not sure else said[:, 1:] if target.outputs == 1 else said
+    line = line_through(z[taught], target.loss.link(means[taught]), z[len(taught) :])
+    outputs = target.guarded(mean_of(small.members_)(z[len(taught) :]))
+    lost = missing(target.loss, outputs, means[len(taught) :]) / missing(target.loss, line, means[len(taught) :])
+    sentence = f"{1 - lost:.1%} of what the {type(teacher).__name__} gains over a line is kept, between the rows given."
+    small.selection_ = replace(small.selection_, compact=f"{small.selection_.compact} {sentence}".strip())
+    return small
+
+
+def answers_of(teacher: Predicting, rows: Any) -> Array:
+    """What a model answers: probabilities (n, classes), or numbers (n,) or (n, m)."""
+    found = np.asarray(teacher.predict_proba(rows) if isinstance(teacher, Sure) else teacher.predict(rows))
+    if not np.issubdtype(found.dtype, np.number) or not np.isfinite(found).all():
+        raise ValueError(
+            f"The {type(teacher).__name__} must answer with finite numbers, or have predict_proba; it answers with "
+            f"{found.dtype}, such as {found.flat[0]!r}."
+        )
+    return found.astype(np.float64)
+
+
+def joined(first: Table, second: Table) -> Table:
+    """The rows of two tables of the same columns."""
+    both = {i: np.concatenate([column, second.categories[i]]) for i, column in first.categories.items()}
+    return replace(first, numbers=np.concatenate([first.numbers, second.numbers]), categories=both)
