@@ -14,6 +14,7 @@ from polyladder.estimators.compact import AT_LEISURE, TOLERANCE, Compaction, Tea
 from polyladder.estimators.ladder import LadderEstimator, LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.support import support
+from polyladder.export.short_formula import short_formula
 from polyladder.fitted.answers import Classes, Numbers
 from polyladder.fitted.model import FittedModel, fitted_model
 from polyladder.models.batched import stack
@@ -58,7 +59,13 @@ class Sure(Predicting, Protocol):
 
 
 def compress(
-    model: Any, rows: Any = None, tolerance: float = TOLERANCE, *, size: int | None = None, random_state: int = 0
+    model: Any,
+    rows: Any = None,
+    tolerance: float = TOLERANCE,
+    *,
+    size: int | None = None,
+    terms: int | None = None,
+    random_state: int = 0,
 ) -> Any:
     """The smallest ladder of those tried whose answers are close to a model's, where the rows are.
 
@@ -73,10 +80,13 @@ def compress(
         tolerance: what the small model may cost, as a share of the error of a model that `order="auto"` has chosen. Of
             other models no error is known: then it is the share of their gain over a straight line that may be lost.
         size: weights that the small model may have; the closest that was tried is then taken, whatever it costs.
+        terms: ask for a formula of so many terms in the units of the table instead, as close as it can be; see
+            `ShortFormula`. ``tolerance`` and ``size`` are then not read.
         random_state: seed of the rows in between and of the starts.
 
     Returns:
-        A model of the same type, with one ladder; of another's model an `LPNNRegressor` or `LPNNClassifier`. Where
+        A model of the same type, with one ladder; of another's model an `LPNNRegressor` or `LPNNClassifier`; with
+        ``terms`` a `ShortFormula`. Where
         nothing small enough is close enough, a model of ours is returned as it is. ``selection_.compact``, or
         ``card["compact"]`` of a `FittedModel`, says in a sentence what came of it.
 
@@ -90,6 +100,10 @@ def compress(
     """
     if not tolerance > 0:
         raise ValueError(f"tolerance must be above 0; got {tolerance}. It is 0.01 by default.")
+    if terms is not None:
+        ours = isinstance(model, LadderEstimator | FittedModel | LadderPolynomial)
+        found = model if ours else compress(model, rows, random_state=random_state)
+        return short_formula(found, rows, terms, random_state)
     options = {"tolerance": tolerance, "size": size, "seed": random_state}
     if isinstance(model, LadderEstimator):
         return small_estimator(model, rows, options)
@@ -105,7 +119,7 @@ def compress(
 
 def small_estimator(model: LadderEstimator, rows: Any, options: dict[str, Any]) -> LadderEstimator:
     """A fitted estimator with one small ladder."""
-    table = table_for(fitted_model(model), rows)
+    table = fitted_model(model).rows_like_training(rows)
     target, features, chosen = model.target_, model.features_, model.selected
     z = torch.from_numpy(np.ascontiguousarray(features.transform_table(table)))
     teacher = Teacher(model.members_, table, z, features.transform_table, target.guarded, target.loss, float("nan"))
@@ -132,7 +146,7 @@ def small_model(model: FittedModel, rows: Any, options: dict[str, Any]) -> Fitte
     """A fitted model with one small ladder."""
     if not isinstance(model.answer, Numbers | Classes):
         raise TypeError(f"A {model.kind} must be compressed as a model of numbers or classes; it is a posterior.")
-    table = table_for(model, rows)
+    table = model.rows_like_training(rows)
     outputs = model.ladders.out_features
     loss: Loss = SQUARED if isinstance(model.answer, Numbers) else Logistic() if outputs == 1 else Softmax()
 
@@ -148,17 +162,6 @@ def small_model(model: FittedModel, rows: Any, options: dict[str, Any]) -> Fitte
     if found.ladder is None:
         return replace(model, card=card)
     return replace(model, ladders=stack([found.ladder]), wide=found.ladder, card=card)
-
-
-def table_for(model: FittedModel, rows: Any) -> Table:
-    """The rows where answers matter."""
-    if rows is not None:
-        return model.read(rows)
-    if model.landmarks is None:
-        raise ValueError("rows must be given: the model keeps no training rows to start from.")
-    marks = model.landmarks
-    positions = tuple(i for i, column in enumerate(model.columns) if i not in marks.categories)
-    return Table(marks.numbers, marks.categories, positions, tuple(column.name for column in model.columns))
 
 
 def beyond_a_line(teacher: Teacher) -> float:

@@ -163,6 +163,18 @@ class FittedModel:
         """Rows taken apart: an array, a data frame, or rows that were taken apart before. Shape (n, columns)."""
         return read(self.columns, rows, self.named)
 
+    def rows_like_training(self, rows: Any = None) -> Table:
+        """Rows where its answers matter: those given, else the few training rows that it keeps."""
+        if rows is not None:
+            return self.read(rows)
+        if self.landmarks is None:
+            raise ValueError(
+                "rows must be given: the model keeps no training rows. Give some of those it was fitted to."
+            )
+        numeric = tuple(i for i, column in enumerate(self.columns) if i not in self.landmarks.categories)
+        names = tuple(column.name for column in self.columns)
+        return Table(self.landmarks.numbers, self.landmarks.categories, numeric, names)
+
     def inputs(self, rows: Any) -> Tensor:
         """The inputs of the ladders. Shape (n, d), float64."""
         table = self.read(rows)
