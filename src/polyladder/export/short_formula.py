@@ -173,11 +173,11 @@ def short_formula(model: AnyModel, rows: Any = None, terms: int = TERMS, seed: i
 
 def note_of(model: FittedModel) -> str:
     """What stands between the formula and a prediction."""
-    if isinstance(model.answer, Classes):
-        return (
-            "Log-odds of the class; 1 / (1 + exp(-value)) is its probability." if len(model.output_names) == 1 else ""
-        )
-    return ""
+    if not isinstance(model.answer, Classes):
+        return ""
+    if len(model.output_names) == 1:
+        return "These are log-odds: 1 / (1 + exp(-value)) is the probability."
+    return "These are scores: exp(score), divided by the sum of all, is the probability of a class."
 
 
 def all_factors(model: FittedModel, table: Table) -> list[Factor]:

@@ -168,9 +168,7 @@ class FittedModel:
         if rows is not None:
             return self.read(rows)
         if self.landmarks is None:
-            raise ValueError(
-                "rows must be given: the model keeps no training rows. Give some of those it was fitted to."
-            )
+            raise ValueError("rows must be given: the model keeps no training rows. Give some that it was fitted to.")
         numeric = tuple(i for i, column in enumerate(self.columns) if i not in self.landmarks.categories)
         names = tuple(column.name for column in self.columns)
         return Table(self.landmarks.numbers, self.landmarks.categories, numeric, names)
