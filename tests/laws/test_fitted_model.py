@@ -24,7 +24,7 @@ from polyladder import (
     PolynomialKernelRegressor,
     certify,
 )
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 
 SMALL = {"order": 3, "width": 3, "n_estimators": 2, "random_state": 0}
 SHORT = {"order": 3, "width": 3, "chains": 2, "warmup": 4, "draws": 6, "random_state": 0}

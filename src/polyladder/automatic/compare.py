@@ -23,7 +23,7 @@ from polyladder.automatic.budget import Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score
 from polyladder.automatic.metrics import judged
 from polyladder.automatic.polynomial_ridge import ALPHAS, PolynomialRidge
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder.tables.table import find_categories, read_table
 
 MONOMIALS = {"regression": 2000, "classification": 600}

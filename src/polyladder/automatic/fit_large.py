@@ -21,8 +21,8 @@ from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.partitioned import SAMPLE_ROWS, Sweeping, fit_in_parts
 from polyladder.estimators.table_estimator import TableEstimator
+from polyladder.fitted.features import count_inputs
 from polyladder.polynomial.store import load
-from polyladder.tables.features import count_inputs
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
 from polyladder.tables.number_style import counted
 from polyladder.tables.partitions import Coded, LocalPartitions, Part, row_keys

@@ -30,8 +30,8 @@ from polyladder.estimators.bayesian import (
 from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.table_estimator import TableEstimator
+from polyladder.fitted.features import count_inputs
 from polyladder.tables.dates import date_unit
-from polyladder.tables.features import count_inputs
 from polyladder.tables.schema import read_schema
 from polyladder.tables.table_file import TableFile, frame_file, open_table
 from polyladder.training.losses import NUMBER_LOSSES, loss_named

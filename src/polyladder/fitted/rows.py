@@ -11,7 +11,16 @@ import numpy as np
 from polyladder.fitted.column import Column
 from polyladder.tables.columns import ColumnKind, convert
 from polyladder.tables.marks import as_others_write
-from polyladder.tables.table import Located, Table, as_numbers, frame_columns, is_date, is_frame, read_table
+from polyladder.tables.table import (
+    Located,
+    Table,
+    as_numbers,
+    frame_columns,
+    is_date,
+    is_frame,
+    matrix_table,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from polyladder.tables.table_file import TableFile
@@ -53,7 +62,7 @@ def array_table(columns: Sequence[Column], rows: Any) -> Table:
     numbers = np.asarray(rows, dtype=np.float64)
     if numbers.ndim != 2 or numbers.shape[1] != len(columns):
         raise ValueError(f"X must have shape (rows, {len(columns)}), as in training; got {numbers.shape}.")
-    return Table(numbers, {}, tuple(range(len(columns))), tuple(column.name for column in columns))
+    return matrix_table(numbers, (column.name for column in columns))
 
 
 def frame_table(columns: Sequence[Column], rows: Any, named: bool) -> Table:

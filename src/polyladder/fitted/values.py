@@ -9,9 +9,9 @@ import numpy as np
 
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
+from polyladder.fitted.ramps import Ramps
 from polyladder.fitted.steps import Affine, Ramp, Step
 from polyladder.fitted.steps.step import Array
-from polyladder.tables.ramps import Ramps
 from polyladder.tables.table import Table
 
 Value = float | str | None

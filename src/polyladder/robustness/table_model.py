@@ -101,7 +101,7 @@ class TableModel:
         """How the inputs without ramps, which stand behind them, are worked out."""
         own = {k for column in self.columns for k in (column.main, column.flag) if k is not None}
         own |= {k for column in self.texts.values() for k in column.inputs}
-        return plan_of(self.model.columns, [self.model.steps[k] for k in sorted(own)])
+        return plan_of([self.model.steps[k] for k in sorted(own)])
 
     @cached_property
     def order(self) -> list[int]:
@@ -144,9 +144,7 @@ class TableModel:
 
     def inputs(self, table: Table) -> Tensor:
         """The inputs of rows, without ramps. Shape (n, d)."""
-        place = {position: k for k, position in enumerate(table.positions)}
-        z = self.plain(table.numbers[:, [place[i] for i in self.plain.numeric]], table.categories)
-        return torch.from_numpy(np.ascontiguousarray(z))
+        return torch.from_numpy(np.ascontiguousarray(self.plain(table)))
 
     def refuse_further(self) -> None:
         """Refuse to search a model whose inputs need not rise with their columns."""
