@@ -26,7 +26,6 @@ from polyladder.polynomial.store import load
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
 from polyladder.tables.number_style import counted
 from polyladder.tables.partitions import Coded, LocalPartitions, Part, row_keys
-from polyladder.tables.schema import read_schema
 
 HELD_OUT_ROWS = 100_000
 """Rows that are held out at most: more would not make an error known better than to three digits."""
@@ -123,8 +122,7 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstim
     pace = Pace(0, step)
     pace.say("drawing rows to look at")
     drawn, count = sampled_file(files, SAMPLE_ROWS, seed, lambda rows: step(f"drawing rows to look at: {rows:,} read"))
-    rules = {} if options.schema is None else read_schema(options.schema)
-    table = training_table(drawn, target, options.task, options.drop, options.category, options.keep, rules)
+    table = training_table(drawn, target, options)
     notes = [f"{count:,} rows are read in parts; columns are judged by {len(table.target):,} drawn at random."]
     for line in (*table.lines, *notes):
         say(line)

@@ -32,7 +32,6 @@ from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.fitted.features import count_inputs
 from polyladder.tables.dates import date_unit
-from polyladder.tables.schema import read_schema
 from polyladder.tables.table_file import TableFile, frame_file, open_table
 from polyladder.training.losses import NUMBER_LOSSES, loss_named
 from polyladder.training.threads import limited
@@ -141,13 +140,12 @@ def read_training_table(table: Any, target: str, options: FitOptions | None = No
     group, time = options.group, options.time
     if group is not None and time is not None:
         raise ValueError(f"group and time must not both be given; got {group!r} and {time!r}. Choose one.")
-    rules = {} if options.schema is None else read_schema(options.schema)
     file = open_file(table, options.sheet)
     aside = tuple(name for name in (group, time) if name is not None)
     for option, name in (("group", group), ("time", time)):
         if name == target:
             raise ValueError(f"{option} must name another column than the target; got {name!r}.")
-    read = training_table(file, target, options.task, options.drop, options.category, options.keep, rules, aside)
+    read = training_table(file, target, options, aside)
     for line in read.lines:
         options.say(line)
     return read

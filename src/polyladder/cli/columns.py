@@ -30,19 +30,16 @@ def columns(
     from polyladder.tables.schema import read_schema, schema_text
     from polyladder.tables.table_file import open_table
     from polyladder.tables.totals import without_totals
-    from polyladder.tables.understand import column_lines, understand
+    from polyladder.tables.understand import all_rules, column_lines, understand
 
     rules = {} if schema is None else read_schema(schema)
     file = open_table(data, sheet=sheet)
     for option, name in (*(("--schema", n) for n in rules), *(("--keep", n) for n in keep or ())):
         if name not in file.names:
             raise ValueError(f"{option} must name columns of {file.label}; got {name!r}.")
-    frame = file.whole()
-    if not len(frame):
-        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
     notes: list[str] = []
-    frame = without_totals(frame, file.comma, notes)
-    found = understand(frame, file.comma, file.names, schema=rules, keep=keep or ())
+    frame = without_totals(file.whole(least=1), file.comma, notes)
+    found = understand(frame, file.comma, file.names, all_rules(rules, keep=keep or ()))
     if as_json:
         typer.echo(json.dumps([column.json() for column in found]))
     elif as_toml:

@@ -141,11 +141,8 @@ def read_recipe(path: Path) -> Any:
 
 def table_rows(recipe: ClientRecipe, rows: str) -> Table:
     """The rows of a table file with the recipe's columns."""
-    from polyladder.fitted.rows import file_columns, file_table
+    from polyladder.fitted.rows import file_rows
     from polyladder.tables.table_file import open_table
 
     file = open_table(rows)
-    kinds, frame = file_columns(file, recipe.columns), file.whole()
-    if not len(frame):
-        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
-    return file_table(frame, kinds, file, recipe.columns)
+    return file_rows(file, recipe.columns).table(file.whole(least=1))

@@ -166,15 +166,11 @@ def written_columns(estimator: TableEstimator) -> dict[str, Any]:
 
 def given_rows(estimator: TableEstimator, data: str, least: int = 2) -> Any:
     """Rows of a file, as the estimator takes them."""
-    from polyladder.automatic.model_rows import file_columns, model_rows
-    from polyladder.tables.number_style import counted
+    from polyladder.automatic.model_rows import model_rows
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
-    columns, frame = file_columns(file, estimator), file.whole()
-    if len(frame) < least:
-        raise ValueError(f"{file.label} must hold at least {counted(least, 'row')}; got {len(frame)}.")
-    return model_rows(frame, columns, file, estimator)
+    return model_rows(file, estimator).table(file.whole(least))
 
 
 def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> None:

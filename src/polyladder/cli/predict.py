@@ -112,10 +112,10 @@ def prediction_lines(
     """Lines of CSV, the header first, and how many rows they are."""
     import polars as pl
 
-    from polyladder.automatic.model_rows import file_columns, model_rows
+    from polyladder.automatic.model_rows import model_rows
     from polyladder.tables.totals import row_label
 
-    columns = file_columns(file, estimator)
+    rows = model_rows(file, estimator)
     names = predicted_columns(estimator, asked)
     # Two columns of the same name would become one.
     given = {name: f"{name} (given)" if name in names else name for name in asked.carried}
@@ -127,7 +127,7 @@ def prediction_lines(
             continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            values = predictions(estimator, model_rows(chunk, columns, file, estimator, row), asked)
+            values = predictions(estimator, rows.table(chunk, row), asked)
         for warning in caught:
             # Chunks differ in which categories are new; one sentence a column is enough.
             sentence = str(warning.message)

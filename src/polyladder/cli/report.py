@@ -47,18 +47,16 @@ def judged_rows(estimator: TableEstimator, data: str) -> tuple[Any, Any]:
     """Rows of a file as the model takes them, and their targets if the file has them; rows without one are left out."""
     import sys
 
-    from polyladder.automatic.model_rows import file_columns, model_rows
+    from polyladder.automatic.model_rows import model_rows
     from polyladder.estimators.targets import ClassTarget
     from polyladder.tables.columns import ColumnKind, column_kind, convert
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
-    columns, frame = file_columns(file, estimator), file.whole()
-    if not len(frame):
-        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+    rows, frame = model_rows(file, estimator), file.whole(least=1)
     name = (estimator.card_ or {}).get("target")
     if name not in file.names:
-        return model_rows(frame, columns, file, estimator), None
+        return rows.table(frame), None
     text = isinstance(estimator.target_, ClassTarget) and estimator.classes_.dtype.kind in "OU"
     written = (estimator.card_ or {}).get("target_written")
     plain = ColumnKind(name, "category" if text else "number")
@@ -68,4 +66,4 @@ def judged_rows(estimator: TableEstimator, data: str) -> tuple[Any, Any]:
         frame, target = frame.filter(target.is_not_null()), target.drop_nulls()
     if not len(frame):
         raise ValueError(f"{file.label} must hold a row with a value of {name}; there is none.")
-    return model_rows(frame, columns, file, estimator), target.to_numpy()
+    return rows.table(frame), target.to_numpy()

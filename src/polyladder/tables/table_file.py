@@ -69,12 +69,17 @@ class TableFile:
     comma: Literal["decimal", "thousands"]
     notes: list[str]
 
-    def whole(self) -> Any:
-        """The rest of the table as one frame."""
+    def whole(self, least: int = 0) -> Any:
+        """The rest of the table as one frame; refused where it has fewer rows than ``least``."""
         import polars as pl
 
         chunks = list(self.chunks)
-        return pl.concat(chunks) if chunks else pl.DataFrame(schema=dict.fromkeys(self.names, pl.String))
+        frame = pl.concat(chunks) if chunks else pl.DataFrame(schema=dict.fromkeys(self.names, pl.String))
+        if len(frame) < min(least, 1):
+            raise ValueError(f"{self.label} must hold rows under its header; there are none.")
+        if len(frame) < least:
+            raise ValueError(f"{self.label} must hold at least {least} rows; got {len(frame)}.")
+        return frame
 
 
 def open_table(path: str | Path, block: int = BLOCK, sheet: str | None = None) -> TableFile:

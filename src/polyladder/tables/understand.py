@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -74,11 +74,7 @@ def understand(
     frame: Any,
     comma: Comma,
     names: Sequence[str],
-    *,
-    schema: Mapping[str, Rule],
-    drop: Collection[str] = (),
-    keep: Collection[str] = (),
-    category: Collection[str] = (),
+    rules: Mapping[str, Rule],
     beside: Mapping[str, ColumnKind] | None = None,
 ) -> tuple[Understood, ...]:
     """Decide what every named column of a frame is.
@@ -87,24 +83,20 @@ def understand(
         frame: of text cells, or of whatever types a file has.
         comma: what a comma in a number means where the cells leave it open.
         names: of the columns to look at.
-        schema: what is known of some of them.
-        drop: columns to leave out.
-        keep: columns that are used, even if they look like ids.
-        category: columns of categories, whatever they look like.
+        rules: what is known of columns.
         beside: other columns, already understood: the way their numbers are written helps with the rest.
     """
-    rules = all_rules(schema, drop, category)
     kinds = {name: kind_of(frame[name], comma, rules.get(name)) for name in names} | dict(beside or {})
     kinds, notes = settle_marks(frame, kinds, comma, [*asked(rules), *(beside or ())])
-    return tuple(
-        decided(frame[name], kinds[name], comma, rules.get(name), name in keep, notes.get(name, "")) for name in names
-    )
+    return tuple(decided(frame[name], kinds[name], comma, rules.get(name), notes.get(name, "")) for name in names)
 
 
-def all_rules(schema: Mapping[str, Rule], drop: Collection[str], category: Collection[str]) -> dict[str, Rule]:
-    """What is known of columns by a schema and by options."""
-    rules = dict(schema) | {name: Rule("category") for name in category}
-    return rules | {name: Rule("drop") for name in drop}
+def all_rules(
+    schema: Mapping[str, Rule], drop: Iterable[str] = (), category: Iterable[str] = (), keep: Iterable[str] = ()
+) -> dict[str, Rule]:
+    """What is known of columns by a schema, and by options that name columns to leave out, categories and no ids."""
+    kept = {name: Rule("keep") for name in keep} | dict(schema)
+    return kept | {name: Rule("category") for name in category} | {name: Rule("drop") for name in drop}
 
 
 def asked(rules: Mapping[str, Rule]) -> list[str]:
@@ -138,14 +130,14 @@ def kind_of(column: Any, comma: Comma, known: Rule | None) -> ColumnKind:
     return guess_kind(column, comma)
 
 
-def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, keep: bool, note: str) -> Understood:
+def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, note: str) -> Understood:
     """The cells of a column, or why it is left out."""
     if known is not None and known.kind == "drop":
         return Understood(kind, None, "is dropped as asked", "")
     if kind.kind == "empty":
         return Understood(kind, None, "is empty", "")
     kind, values, note = cells_of(column, kind, comma, known, note)
-    reason = useless(column, values, kind, forced=keep or known is not None)
+    reason = useless(column, values, kind, forced=known is not None)
     return Understood(kind, None if reason else values, reason, detail(values, kind), "" if reason else note)
 
 
