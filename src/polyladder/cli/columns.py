@@ -8,16 +8,16 @@ from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import Keep, Sheet
+from polyladder.cli.output import AsJson, Keep, RowsPath, Sheet
 
 
 def columns(
-    data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
+    data: RowsPath,
     schema: Annotated[Path | None, typer.Option(help="What each column is, as TOML.")] = None,
     keep: Keep = None,
     sheet: Sheet = None,
     as_toml: Annotated[bool, typer.Option("--toml", help="Print a schema to edit and pass to fit --schema.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show how each column of a table is read: as number, category, boolean or date, or why it is left out.
 

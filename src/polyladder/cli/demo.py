@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber
+from polyladder.cli.output import Force, NoClobber, check
 from polyladder.cli.printable import make_console
 from polyladder.files.kinds import MODEL, PAGE, TABLE
-from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
 
 ROWS = 1000
@@ -37,12 +36,11 @@ def demo(
 
     output.mkdir(parents=True, exist_ok=True)
     table, model, page = (output / f"friedman{end}" for end in (".csv", ".ladder", ".html"))
-    outputs = [Output("The model", model, MODEL), Output("The report", page, PAGE)]
     rows = friedman()
     # A table from an earlier run is the same to the last digit.
-    if no_clobber or not (table.is_file() and table.read_bytes() == rows):
-        outputs.append(Output("The table", table, TABLE))
-    check_outputs(outputs, force=force, no_clobber=no_clobber)
+    same = not no_clobber and table.is_file() and table.read_bytes() == rows
+    files = (("The model", model, MODEL), ("The report", page, PAGE), ("The table", None if same else table, TABLE))
+    check([], force, no_clobber, *files)
     write_atomically(rows, table)
     typer.echo("y = 10 sin(pi x0 x1) + 20 (x2 - 0.5)^2 + 10 x3 + 5 x4 + noise of deviation 1; x5 to x9 do nothing.")
     command(f"fit {table} --target y --output {model} --report")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import ModelPath
+from polyladder.cli.output import AsJson, ModelPath
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,7 +46,7 @@ def explain(
     tolerance: Annotated[
         str, typer.Option(help="For --formula: the largest error, as a share of the target's range or a probability.")
     ] = "1%",
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the order, the strongest terms, features and interactions, and one exact curve.
 
@@ -78,7 +78,7 @@ def explain(
     if as_json:
         typer.echo(json.dumps(found.json() | {"scores": (estimator.card_ or {}).get("scores", [])}))
     else:
-        show(console, found, written_columns(estimator))
+        show(console, found, {column.name: column.written for column in estimator.model_.columns})
 
 
 def show_shortened(estimator: TableEstimator, tolerance: str, as_json: bool) -> None:
@@ -157,11 +157,6 @@ def show_row(console: Console, parts: Contributions, row: int) -> None:
             say(f"  {label:<{width}}  {number_words(value, signed=True):>10}{between}  {bar}")
         if abs(parts.held[0, k]) > 1e-9 * (1 + abs(parts.outputs[0, k])):
             say(f"  {'held to the range of predictions':<{width}}  {number_words(parts.held[0, k], signed=True):>10}")
-
-
-def written_columns(estimator: TableEstimator) -> dict[str, Any]:
-    """How the columns of the model's table are written, by name."""
-    return {column["name"]: column.get("written") for column in (estimator.card_ or {}).get("columns", ())}
 
 
 def given_rows(estimator: TableEstimator, data: str, least: int = 2) -> Any:

@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
-from polyladder.cli.output import Force, Keep, NoClobber, Sheet, place_words
+from polyladder.cli.output import Force, Keep, NoClobber, Quiet, RowsPath, Sheet, check, place_words
 from polyladder.cli.progress import progress
 from polyladder.files.kinds import METRICS, MODEL, PAGE
-from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.automatic.card import Score
     from polyladder.estimators.table_estimator import TableEstimator
+
+MEASURED = (
+    *("target", "task", "loss", "rows", "scores", "notes"),
+    *("classes", "class_counts", "confusion", "residual_quantiles"),
+)
+"""Entries of a card that --metrics writes."""
 
 SHOWN_CLASSES = 10
 """Classes shown in the confusion table, at most."""
@@ -41,7 +46,7 @@ class Solver(StrEnum):
 
 
 def fit(
-    data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
+    data: RowsPath,
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     output: Annotated[
         Path | None,
@@ -102,7 +107,7 @@ def fit(
     ] = None,
     force: Force = False,
     no_clobber: NoClobber = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the model card as JSON.")] = False,
 ) -> None:
     """Fit a polynomial to a table, compare it on held-out rows and save it.
@@ -119,9 +124,8 @@ def fit(
     place = output or Path(f"{'model' if data == '-' else Path(data).name.split('.')[0] or 'model'}.ladder")
     page = place.with_suffix(".html") if report else None
     places = [place] if page is None else [place, page]
-    named = (("--output", place, MODEL), ("--report", page, PAGE), ("--metrics", metrics, METRICS))
-    outputs = [Output(option, path, kind) for option, path, kind in named if path is not None]
-    replaced = check_outputs(outputs, [*table_files(data), test, schema], force=force, no_clobber=no_clobber)
+    files = (("--output", place, MODEL), ("--report", page, PAGE), ("--metrics", metrics, METRICS))
+    replaced = check([*table_files(data), test, schema], force, no_clobber, *files)
     began = monotonic()
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_processes import under_torchrun
@@ -200,19 +204,7 @@ def write_metrics(card: dict[str, Any], path: Path) -> None:
     """Write how all models did, as JSON."""
     from polyladder.files.replace_file import write_atomically
 
-    names = [
-        "target",
-        "task",
-        "loss",
-        "rows",
-        "scores",
-        "classes",
-        "class_counts",
-        "confusion",
-        "residual_quantiles",
-        "notes",
-    ]
-    found = {"format": "polyladder metrics 1"} | {name: card[name] for name in names if card.get(name) is not None}
+    found = {"format": "polyladder metrics 1"} | {name: card[name] for name in MEASURED if card.get(name) is not None}
     found["held_out"] = card["selection"]["held_out"]
     write_atomically((json.dumps(found, indent=1) + "\n").encode(), path)
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, check, place_words
 from polyladder.files.kinds import PAGE
-from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.estimators.table_estimator import TableEstimator
@@ -36,7 +35,7 @@ def report(
     from polyladder.automatic.model_rows import load_estimator
     from polyladder.report.page import write_report
 
-    (replaced,) = check_outputs([Output("--output", output, PAGE)], [model, data], force=force, no_clobber=no_clobber)
+    (replaced,) = check([model, data], force, no_clobber, ("--output", output, PAGE))
     estimator = load_estimator(model)
     rows, target = (None, None) if data is None else judged_rows(estimator, data)
     write_report(estimator, output, rows, target)
