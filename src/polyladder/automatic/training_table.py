@@ -97,8 +97,8 @@ def training_table(file: TableFile, target: str, options: TableOptions, aside: S
         for name in names:
             check_column(file, option, name)
     rules = all_rules(schema, drop, options.category, keep)
-    notes = list(file.notes)
-    frame = without_totals(file.whole(least=1), file.comma, notes)
+    frame, notes = file.whole(least=1), list(file.notes)
+    frame = without_totals(frame, file.comma, notes)
     frame, given, values = with_target(frame, target, file, rules, notes)
     chosen, y, guess = settle_task(target, values, given.kind == "number", options.task)
     if chosen == "classification":

@@ -8,7 +8,6 @@ from itertools import chain, islice
 from typing import Any
 
 from polyladder.files.xml_parts import LONGEST
-from polyladder.tables.header_lines import PREVIEW, second_line
 from polyladder.tables.workbook import Workbook, unescaped
 
 LETTERS = {chr(65 + i): i + 1 for i in range(26)}
@@ -153,16 +152,7 @@ def sheet_table(
     if header is None:
         raise ValueError(f"{book.label} must hold a header and rows; its sheet {name!r} is empty.")
     names = [cell or "" for cell in header]
-    preview = [] if first is None else [first]
-    while len(preview) <= PREVIEW and (row := next(rows, None)) is not None:
-        preview.append(row)
-    fitting = [[*row, *[None] * (len(names) - len(row))] for row in preview if len(row) <= len(names)]
-    second = second_line(names, fitting) if len(fitting) == len(preview) else None
-    if second is not None:
-        names, note = second
-        notes.append(note)
-        preview = preview[1:]
-    return names, frames(chain(preview, rows), book.label, len(names), most_cells)
+    return names, frames(chain([] if first is None else [first], rows), book.label, len(names), most_cells)
 
 
 def filled(row: Row) -> int:

@@ -134,16 +134,12 @@ def open_sheet(stream: IO[bytes], label: str, sheet: str | None) -> TableFile | 
         return None
     notes: list[str] = []
     header, frames = sheet_table(book, sheet, MOST_COLUMNS, MOST_CELLS, notes)
-    names, renamed = settle_names(header)
-    notes += renamed
 
-    def chunks() -> Iterator[Any]:
+    def closing() -> Iterator[Any]:
         with stream:
-            for frame in frames:
-                frame.columns = list(names)
-                yield frame
+            yield from frames
 
-    return TableFile(label, names, chunks(), "thousands", notes)
+    return titled(label, header, closing(), "thousands", notes)
 
 
 def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
@@ -187,11 +183,8 @@ def open_text(stream: IO[bytes], start: bytes, label: str, block: int) -> TableF
         blocks, separator = spaced_blocks(blocks, named), " "
     layout = TextLayout(separator or ",", cr)
     header, rows = find_header(find_rows(blocks, layout, label), layout, label)
-    header, rows = with_second_line(header, rows, layout, notes)
-    names, renamed = settle_names(header)
-    notes += renamed
-    chunks = read_chunks(rows, names, layout.separator, label, notes)
-    return TableFile(label, names, chunks, "thousands" if layout.separator == "," else "decimal", notes)
+    frames = read_chunks(rows, len(header), layout.separator, label, notes)
+    return titled(label, header, frames, "thousands" if layout.separator == "," else "decimal", notes)
 
 
 def utf8_blocks(blocks: Iterator[bytes], label: str) -> tuple[Iterator[bytes], str, str]:
@@ -272,36 +265,42 @@ def find_header(tables: Iterator[TextRows], layout: TextLayout, label: str) -> t
             width = int(rows.cells[i])
             if width > MOST_COLUMNS:
                 raise ValueError(f"{label} must have at most {MOST_COLUMNS:,} columns; got {width:,}. Leave some out.")
-            cells = parse(text, [str(column) for column in range(width)], layout.separator, np.ones(1, bool)).row(0)
+            cells = parse(text, width, layout.separator, np.ones(1, bool)).row(0)
             return [cell or "" for cell in cells], chain([rows.after(i + 1)], tables)
     raise ValueError(f"{label} must hold a header and rows; it is empty.")
 
 
-def with_second_line(
-    header: list[str], tables: Iterator[TextRows], layout: TextLayout, notes: list[str]
-) -> tuple[list[str], Iterator[TextRows]]:
-    """The header with the line below it, if that belongs to it, and the rows after that."""
-    seen: list[TextRows] = []
-    cells: list[tuple[str | None, ...]] = []
-    for rows in tables:
-        seen.append(rows)
-        wanted = np.flatnonzero(~rows.blank)[: PREVIEW + 1 - len(cells)]
-        if (rows.cells[wanted] > len(header)).any():
-            return header, chain(seen, tables)
-        names = [str(column) for column in range(len(header))]
-        if len(wanted):
-            last = int(wanted[-1]) + 1
-            cells += parse(rows.part(0, last), names, layout.separator, ~rows.blank[:last]).rows()
-        if len(cells) > PREVIEW:
-            break
-    found = second_line(header, cells)
-    if found is None:
-        return header, chain(seen, tables)
-    notes.append(found[1])
-    while not (~seen[0].blank).any():
-        del seen[0]
-    seen[0] = seen[0].after(int(np.argmax(~seen[0].blank)) + 1)
-    return found[0], chain(seen, tables)
+def titled(
+    label: str, header: list[str], frames: Iterator[Any], comma: Literal["decimal", "thousands"], notes: list[str]
+) -> TableFile:
+    """A table whose columns are named by its header, and by the first row where that belongs to the header.
+
+    Args:
+        label: what the file is called in messages.
+        header: the cells of its first line.
+        frames: of text cells, whose columns have no names yet.
+        comma: what a comma in a number marks.
+        notes: receives what was decided.
+    """
+    seen: list[Any] = []
+    while sum(map(len, seen)) <= PREVIEW and (frame := next(frames, None)) is not None:
+        if len(frame):
+            seen.append(frame)
+    below = [row for frame in seen for row in frame.head(PREVIEW + 1).rows()][: PREVIEW + 1]
+    found = second_line(header, below)
+    if found is not None:
+        header, note = found
+        notes.append(note)
+        seen[0] = seen[0].slice(1)
+    names, renamed = settle_names(header)
+    notes += renamed
+
+    def chunks() -> Iterator[Any]:
+        for frame in chain(seen, frames):
+            frame.columns = list(names)
+            yield frame
+
+    return TableFile(label, names, chunks(), comma, notes)
 
 
 def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -320,11 +319,8 @@ def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     return tuple(names), notes
 
 
-def read_chunks(
-    tables: Iterator[TextRows], names: tuple[str, ...], separator: str, label: str, notes: list[str]
-) -> Iterator[Any]:
+def read_chunks(tables: Iterator[TextRows], width: int, separator: str, label: str, notes: list[str]) -> Iterator[Any]:
     """Frames of text cells. Blank lines are rows only if there is one column; short rows are filled up."""
-    width = len(names)
     count = short = blank = waiting = 0
     for rows in tables:
         is_row = ~rows.blank if width > 1 else np.ones(len(rows), bool)
@@ -338,7 +334,7 @@ def read_chunks(
         step = max(1, max(MOST_CELLS, len(rows.text) // 2) // width)
         for first in range(0, len(rows), step):
             last = min(first + step, len(rows))
-            yield parse(rows.part(first, last), names, separator, is_row[first:last])
+            yield parse(rows.part(first, last), width, separator, is_row[first:last])
         if len(cells):
             # Blank lines at the end of a file are usual and not reported.
             after = int(np.argmax(is_row[::-1]))
@@ -353,17 +349,16 @@ def read_chunks(
         notes.append(f"{'1 blank line is' if blank == 1 else f'{blank:,} blank lines are'} left out.")
 
 
-def parse(text: bytes, names: Sequence[str], separator: str, is_row: NDArray[np.bool_]) -> Any:
+def parse(text: bytes, width: int, separator: str, is_row: NDArray[np.bool_]) -> Any:
     """A frame of text cells, with missing ones at the end of short rows, of those lines that are rows."""
     import polars as pl
 
     # A first line of full width tells polars the number of columns, even if the first row is short.
-    numbers = [str(i) for i in range(len(names))]
+    numbers = [str(i) for i in range(width)]
     header = separator.join(numbers).encode() + b"\n"
     schema = dict.fromkeys(numbers, pl.String)
     frame = pl.read_csv(header + text, schema=schema, separator=separator, infer_schema=False)
     assert len(frame) == len(is_row)
-    frame.columns = list(names)
     return frame if is_row.all() else frame.filter(is_row)
 
 
