@@ -160,10 +160,10 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstim
     fit_in_parts(estimator, Coded(rows, Keyed(share, 1.0, seed)), sweeps=sweeps, tell=tell, keep=kept, resumed=resumed)
     took = clock.monotonic() - began
     pace.say("predicting held-out rows")
-    unseen = collected(Coded(rows, Keyed(0.0, share, seed)))
+    unseen = collected(rows, Keyed(0.0, share, seed))
     scored: list[tuple[Score, HeldOut]] = [judged("ladder", estimator, *unseen, took, table.task)]
     if options.compare:
-        seen = collected(Coded(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed)))
+        seen = collected(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed))
         rivals = baselines(count_inputs(table.read), table.task)
         limit = Deadline(clock.monotonic(), np.inf)
         for score, held in scores(rivals, seen, unseen, table.task, lambda m: step(f"fitting {m}"), limit):
@@ -228,19 +228,9 @@ class Checkpoint:
         return draft, Sweeping(draft.members_, torch.tensor(card["alpha"], dtype=torch.float64), int(card["done"]))
 
 
-def collected(rows: Coded) -> tuple[Any, Any]:
-    """All rows and targets, in memory."""
+def collected(rows: LocalPartitions, keyed: Keyed) -> tuple[Any, Any]:
+    """All rows and targets with such keys, in memory."""
     import polars as pl
 
-    parts: list[Part] = rows.fold(alone, joined)
+    parts = list(map(keyed, rows.parts()))
     return pl.concat([part.X for part in parts]), np.concatenate([part.y for part in parts])
-
-
-def alone(part: Part) -> list[Part]:
-    """A list of one part."""
-    return [part]
-
-
-def joined(a: list[Part], b: list[Part]) -> list[Part]:
-    """Two lists in one."""
-    return [*a, *b]

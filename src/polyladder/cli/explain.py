@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from polyladder.explain.explanation import Explanation
     from polyladder.explain.terms import Formula, Term
 
-FEATURES, PAIRS = 8, 5
-"""Features and interactions that are shown."""
+FEATURES = 8
+"""Features that are shown, at most."""
+
+PAIRS = 5
+"""Interactions that are shown, at most."""
 
 BAR = 24
 """Characters of the strongest feature's bar."""

@@ -13,7 +13,8 @@ from polyladder.fitted.answers import Guard
 from polyladder.fitted.column import Column, described
 from polyladder.fitted.features import Features
 from polyladder.fitted.plan import Feature
-from polyladder.fitted.steps import Blank, Clip, IsMissing, Step
+from polyladder.fitted.steps import Blank, Clip, IsMissing
+from polyladder.fitted.steps.step import applied, undone
 from polyladder.tables.columns import ColumnKind, column_kind
 from polyladder.tables.dates import DAYS
 
@@ -102,15 +103,8 @@ def number_column(features: Features, column: Column, number: int, steps: Sequen
         return replace(column, typical=(low + high) / 2 if column.fill is None else column.fill)
     main = column.inputs[0]
     # The number that becomes the mean, where no card knows the median.
-    typical = float(through(steps[main].steps[:-1], np.float64(features.scaler_.mean_[main])))
+    typical = float(undone(steps[main].steps[:-1], np.asarray(features.scaler_.mean_[main])))
     return replace(column, typical=min(max(typical, low), high), main=main)
-
-
-def through(steps: Sequence[Step], y: Any) -> Any:
-    """Values back through steps to where they come from."""
-    for step in reversed(steps):
-        y = step.inverse(y)
-    return y
 
 
 def text_column(features: Features, column: Column, position: int) -> Column:
@@ -126,8 +120,6 @@ def is_binary(column: Column, steps: Sequence[Feature]) -> bool:
     """Whether training saw 0 and 1, and nothing else as far as is known."""
     if column.main is None or not np.allclose([column.low, column.high], [0.0, 1.0], rtol=0.0):
         return False
-    ends = np.array([0.0, 1.0])
-    for step in steps[column.main].steps:
-        ends = step.apply(ends)
+    ends = applied(steps[column.main].steps, np.array([0.0, 1.0]))
     # Of all columns with these ends and this mean, that of nothing else has the largest variance, which is 1 here.
     return not any(column.counts[1:-1]) and bool(-ends[0] * ends[1] <= 1 + 1e-6)

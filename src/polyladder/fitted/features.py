@@ -420,16 +420,6 @@ def some_rows(values: Array, most: int) -> Array:
     return values if len(values) <= most else values[np.random.default_rng(0).permutation(len(values))[:most]]
 
 
-def numbered(columns: Array) -> list[tuple[int, int]]:
-    """Each column with the count of how often it came so far, from 1."""
-    seen: dict[int, int] = {}
-    found = []
-    for j in columns.tolist():
-        seen[j] = seen.get(j, 0) + 1
-        found.append((j, seen[j]))
-    return found
-
-
 def count_inputs(table: Table) -> int:
     """How many inputs a polynomial of a table has, missing numbers imputed, without fitting anything."""
     gone = np.isnan(table.numbers)

@@ -15,6 +15,7 @@ from polyladder.fitted.column import Column
 from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
 from polyladder.fitted.plan import Plan, plan_of
 from polyladder.fitted.steps import Fill
+from polyladder.fitted.steps.step import undone
 from polyladder.fitted.values import main_steps, ramps_of, scaled
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
@@ -215,9 +216,7 @@ class TableModel:
         numbers = (lower.numbers + upper.numbers) / 2
         moving = upper.numbers > lower.numbers
         for at, place in enumerate(self.order):
-            found = z[:, at]
-            for step in reversed(main_steps(self.model, self.columns[place])):
-                found = step.inverse(found)
+            found = undone(main_steps(self.model, self.columns[place]), z[:, at])
             usable = moving[:, place] & np.isfinite(found)
             numbers[:, place] = np.where(usable, found, numbers[:, place])
         return np.asarray(np.clip(numbers, lower.numbers, upper.numbers))

@@ -43,8 +43,11 @@ MOST_COLUMNS = 2**15
 MOST_CELLS = 2**20
 """Cells of a frame, including those that short rows lack; each costs 16 bytes."""
 
-ZIP, OLE = (b"PK\x03\x04", b"PK\x05\x06"), b"\xd0\xcf\x11\xe0"
-"""First bytes of zip files, and of files of old office programs."""
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of zip files."""
+
+OLE = b"\xd0\xcf\x11\xe0"
+"""First bytes of files of old office programs."""
 
 SEPARATORS = (",", ";", "\t", "|")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
@@ -71,3 +71,17 @@ class Step:
         """Steps of this kind as one, whose numbers are arrays of shape (columns, 1)."""
         numbers = ([vars(step)[field.name] for step in steps] for field in fields(cls))  # type: ignore[arg-type]
         return cls(*(np.array(column)[:, None] for column in numbers))
+
+
+def applied(steps: Iterable[Step], x: Array) -> Array:
+    """Values after one step and the next."""
+    for step in steps:
+        x = step.apply(x)
+    return x
+
+
+def undone(steps: Sequence[Step], y: Array) -> Array:
+    """Values back through steps to where they come from."""
+    for step in reversed(steps):
+        y = step.inverse(y)
+    return y
