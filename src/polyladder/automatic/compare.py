@@ -1,4 +1,4 @@
-"""The same held-out rows for a ladder and for what anyone would try first: mean, linear, cubic ridge, boosted trees."""
+"""Other models to compare a ladder with, on the same held-out rows: mean, linear, cubic ridge, boosted trees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from polyladder.fitted.features import Features
 from polyladder.tables.table import find_categories, read_table
 
 MONOMIALS = {"regression": 2000, "classification": 600}
-"""How many monomials the polynomial ridge may have; beyond, its degree is lowered."""
+"""How many monomials the polynomial ridge may have; with more, its degree is lowered."""
 
 CELLS = 3e7
 """Rows times monomials of the polynomial of classes: 240 MB. Of more rows a sample is taken."""
@@ -134,8 +134,8 @@ def scores(
     tell : callable
         Called with each name before its model is fitted.
     deadline : Deadline or None
-        By when all are done: what is left is shared among the models to come, and those that are slow get fewer rows.
-        When there is no time left, models are left out.
+        When all must be done. The time that is left is shared among the models to come: slow ones get fewer rows, and
+        when no time is left, the others are left out.
     """
     for done, (name, model) in enumerate(models.items()):
         left = math.inf if deadline is None else deadline.left() / (len(models) - done)

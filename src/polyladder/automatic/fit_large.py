@@ -57,14 +57,15 @@ class Keyed:
 
 @dataclass
 class Pace:
-    """How far a fit is: passes over the rows, and the time left.
+    """Progress of a fit: the passes over the rows, and the time that is left.
 
     Attributes:
         rows: of the table; 0 while they are not known.
-        step: told in words.
+        step: told how far the work is, in words.
         words: what is being done.
-        read: rows read so far in this pass.
-        began: of this pass.
+        read: rows read so far for that.
+        began: when that began.
+        passes: over the rows that it takes.
     """
 
     rows: int
@@ -75,12 +76,12 @@ class Pace:
     passes: int = 0
 
     def say(self, words: str, passes: int = 1) -> None:
-        """Something else is being done, in so many passes."""
+        """Begin something else, which takes so many passes."""
         self.words, self.read, self.passes, self.began = words, 0, passes, clock.monotonic()
         self.step(words)
 
     def add(self, rows: int) -> None:
-        """So many rows were read."""
+        """Count rows that were read."""
         self.read += rows
         if self.rows:
             share = self.read / (self.rows * self.passes)
@@ -92,10 +93,10 @@ class Pace:
 def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstimator:
     """Fit a ladder to a table that need not fit into memory.
 
-    A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
-    draws the sample for the first sweeps; the first sweep over all rows then takes 2 order passes, each
-    further one 2 order - 1. At most
-    100,000 rows are held out, and never fitted.
+    The rows are read in several passes. The first draws the rows by which columns are understood. The second learns
+    scales, ranges and categories, and draws the sample of the first sweeps. The first sweep over all rows takes twice
+    as many passes as the order of the polynomial, and each further sweep one pass fewer. At most 100,000 rows are held
+    out; they are never fitted.
 
     Parameters
     ----------

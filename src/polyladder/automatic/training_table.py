@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,7 +94,7 @@ def training_table(file: TableFile, target: str, options: TableOptions, aside: S
     named = {"target": [target], "drop": drop, "category": options.category, "keep": keep, "schema": schema}
     for option, names in (*named.items(), ("aside", aside)):
         for name in names:
-            check_column(file, option, name)
+            file.check_column(option, name)
     rules = all_rules(schema, drop, options.category, keep)
     frame, notes = file.whole(least=1), list(file.notes)
     frame = without_totals(frame, file.comma, notes)
@@ -153,16 +152,6 @@ def with_target(
     if len(frame) < FEWEST_ROWS:
         raise ValueError(f"{file.label} must hold at least {FEWEST_ROWS} rows with a target; got {len(frame)}.")
     return frame, given, values
-
-
-def check_column(file: TableFile, option: str, name: str) -> None:
-    """Refuse the name of a column that is not there, and say which are."""
-    if name in file.names:
-        return
-    near = difflib.get_close_matches(name, file.names, 1)
-    listed = ", ".join(file.names[:12]) + (", ..." if len(file.names) > 12 else "")
-    advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {listed}."
-    raise ValueError(f"{option} must name a column of {file.label}; got {name!r}. {advice}")
 
 
 def settle_task(name: str, values: Any, numeric: bool, task: Task | None) -> tuple[Task, NDArray[Any], str]:

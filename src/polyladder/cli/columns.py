@@ -35,8 +35,7 @@ def columns(
     rules = {} if schema is None else read_schema(schema)
     file = open_table(data, sheet=sheet)
     for option, name in (*(("--schema", n) for n in rules), *(("--keep", n) for n in keep or ())):
-        if name not in file.names:
-            raise ValueError(f"{option} must name columns of {file.label}; got {name!r}.")
+        file.check_column(option, name)
     notes: list[str] = []
     frame = without_totals(file.whole(least=1), file.comma, notes)
     found = understand(frame, file.comma, file.names, all_rules(rules, keep=keep or ()))

@@ -30,7 +30,7 @@ def demo(
     """
     from polyladder.cli.explain import explain
     from polyladder.cli.fit import Solver, fit
-    from polyladder.cli.predict import Asked, prediction_lines
+    from polyladder.cli.predict import prediction_lines
     from polyladder.polynomial.store import load
     from polyladder.tables.table_file import open_table
 
@@ -48,7 +48,7 @@ def demo(
     command(f"explain {model} --feature x2")
     explain(model, feature="x2", terms=6)
     command(f"predict {model} {table} --interval 90 | head -n 4")
-    lines = b"".join(part for part, _ in prediction_lines(load(model), open_table(table), Asked(interval=90)))
+    lines = b"".join(part for part, _ in prediction_lines(load(model), open_table(table), interval=90))
     for line in lines.decode().splitlines()[:4]:
         typer.echo(line)
     typer.echo(f"\nTable: {table}\nModel: {model}\nReport: {page}")

@@ -61,11 +61,12 @@ def fit(
         Path | None, typer.Option(help="What each column is, as TOML; `polyladder columns --toml` writes a draft.")
     ] = None,
     test: Annotated[
-        str | None, typer.Option(help="A file of test rows, in place of 15 % of DATA; they are not fitted.")
+        str | None,
+        typer.Option(help="A file of rows to test on, none of which are fitted; by default 15 % of DATA."),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(help="Hold out whole groups, rows with one value in this column; it is not a feature."),
+        typer.Option(help="Hold out whole groups: rows that share a value of this column, which is not a feature."),
     ] = None,
     time: Annotated[
         str | None, typer.Option(help="Hold out the latest rows by this column; it is not a feature unless kept.")
@@ -98,8 +99,8 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    sweeps: Annotated[int, typer.Option(min=1, help="Over all rows of a table that is read in parts.")] = 2,
-    epochs: Annotated[int, typer.Option(min=1, help="Gradient steps under torchrun, with --solver adam.")] = 20,
+    sweeps: Annotated[int, typer.Option(min=1, help="Sweeps over all rows of a table that is read in parts.")] = 2,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the rows under torchrun, with --solver adam.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the split, the folds and the starts.")] = 0,
     report: Annotated[bool, typer.Option("--report", help="Also write an HTML report next to the model.")] = False,
     metrics: Annotated[

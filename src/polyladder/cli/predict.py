@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -64,10 +63,12 @@ def predict(
     replaced = any(check([model, rows], force, no_clobber, ("--output", output, TABLE)))
     estimator = load_estimator(model)
     file = open_table(rows, sheet=sheet)
-    asked = Asked(interval, threshold, carried_columns(file, id_ or (), keep_columns))
+    for name in id_ or ():
+        file.check_column("--id", name)
+    carried = file.names if keep_columns else tuple(dict.fromkeys(id_ or ()))
     with opened(output) as sink:
         count = 0
-        for lines, chunk_rows in prediction_lines(estimator, file, asked, quiet):
+        for lines, chunk_rows in prediction_lines(estimator, file, interval, threshold, carried, quiet):
             sink.write(lines)
             count += chunk_rows
     for sentence in () if quiet else file.notes:
@@ -79,42 +80,33 @@ def predict(
         print(f"{counted(count, 'prediction')}{of} in {output}{said}.", file=sys.stderr)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a line of the result holds.
+def prediction_lines(
+    estimator: TableEstimator,
+    file: TableFile,
+    interval: float | None = None,
+    threshold: float | None = None,
+    carried: Sequence[str] = (),
+    quiet: bool = False,
+) -> Iterator[tuple[bytes, int]]:
+    """Lines of CSV, the header first, and how many rows they are.
 
-    Attributes:
+    Args:
+        estimator: that predicts.
+        file: the open table.
         interval: percentage of intervals, or None.
         threshold: probability from which on the second of two classes is predicted, or None.
         carried: columns of the file that are copied.
+        quiet: whether nothing is said of strange rows.
     """
-
-    interval: float | None = None
-    threshold: float | None = None
-    carried: tuple[str, ...] = ()
-
-
-def carried_columns(file: TableFile, names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """The columns to copy; one that is not in the file is refused."""
-    for name in names:
-        if name not in file.names:
-            raise ValueError(f"--id must name a column of {file.label}; got {name!r}.")
-    return file.names if everything else tuple(dict.fromkeys(names))
-
-
-def prediction_lines(
-    estimator: TableEstimator, file: TableFile, asked: Asked, quiet: bool = False
-) -> Iterator[tuple[bytes, int]]:
-    """Lines of CSV, the header first, and how many rows they are."""
     import polars as pl
 
     from polyladder.automatic.model_rows import model_rows
     from polyladder.tables.totals import row_label
 
     rows = model_rows(file, estimator)
-    names, answers = answer_columns(estimator, asked)
+    names, answers = answer_columns(estimator, interval, threshold)
     # Two columns of the same name would become one.
-    given = {name: f"{name} (given)" if name in names else name for name in asked.carried}
+    given = {name: f"{name} (given)" if name in names else name for name in carried}
     yield pl.DataFrame(schema=[*given.values(), *names]).write_csv().encode(), 0
     said: set[str] = set()
     row, label = 1, ""
@@ -140,13 +132,14 @@ def prediction_lines(
         file.notes.append(f"The last row is labeled {label!r}: it was predicted like any other.")
 
 
-def answer_columns(estimator: TableEstimator, asked: Asked) -> tuple[list[str], Callable[[Any], list[Any]]]:
+def answer_columns(
+    estimator: TableEstimator, interval: float | None, threshold: float | None
+) -> tuple[list[str], Callable[[Any], list[Any]]]:
     """The header of the result without copied columns, and the function that makes its columns, (n,) each, of rows."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor
     from polyladder.estimators.targets import ClassTarget
 
-    interval, threshold = asked.interval, asked.threshold
     if isinstance(estimator.target_, ClassTarget):
         labels = estimator.classes_
         if interval is not None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import difflib
 import io
 import re
 import sys
@@ -83,6 +84,15 @@ class TableFile:
         if len(frame) < least:
             raise ValueError(f"{self.label} must hold at least {least} rows; got {len(frame)}.")
         return frame
+
+    def check_column(self, option: str, name: str) -> None:
+        """Refuse the name of a column that is not there, and say which are."""
+        if name in self.names:
+            return
+        near = difflib.get_close_matches(name, self.names, 1)
+        listed = ", ".join(self.names[:12]) + (", ..." if len(self.names) > 12 else "")
+        advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {listed}."
+        raise ValueError(f"{option} must name a column of {self.label}; got {name!r}. {advice}")
 
 
 def open_table(path: str | Path, block: int = BLOCK, sheet: str | None = None) -> TableFile:

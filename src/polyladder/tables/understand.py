@@ -11,7 +11,7 @@ from polyladder.tables.dates import SWAPPED, TIMES, is_ambiguous
 from polyladder.tables.identity import useless
 from polyladder.tables.marks import is_open, settle_marks
 from polyladder.tables.missing_codes import code_note, missing_code
-from polyladder.tables.number_style import PLAIN, Comma
+from polyladder.tables.number_style import PLAIN, Comma, counted
 from polyladder.tables.schema import Rule
 from polyladder.tables.spellings import short_twins
 
@@ -170,9 +170,8 @@ def without_codes(kind: ColumnKind, values: Any, notes: list[str]) -> tuple[Colu
         notes.append(code_note(values, kind.name))
         return kind, values
     gone = values.eq(code).fill_null(False)
-    count = int(gone.sum())
     notes.append(
-        f"Column {kind.name!r} holds {code:g} in {count:,} {'row' if count == 1 else 'rows'}: read as missing. "
+        f"Column {kind.name!r} holds {code:g} in {counted(int(gone.sum()), 'row')}: read as missing. "
         'A schema with kind "number" keeps it a number.'
     )
     return replace(kind, missing=code), values.set(gone, None)
@@ -204,7 +203,7 @@ def detail(values: Any, kind: ColumnKind) -> str:
         names = counts[counts.columns[0]].to_list()
         shown = ", ".join(map(str, names[:EXAMPLES])) + (", ..." if len(names) > EXAMPLES else "")
         codes = "codes with leading zeros, " if kind.codes else ""
-        return f"{codes}{len(names):,} {'level' if len(names) == 1 else 'levels'} ({shown}){gaps}"
+        return f"{codes}{counted(len(names), 'level')} ({shown}){gaps}"
     written = kind.json()
     low, high = (write_value(end, written, 6) for end in (float(present.min()), float(present.max())))
     return f"{low} to {high}{gaps}"
