@@ -1,4 +1,4 @@
-"""From a table to the rows that a polynomial reads: encoded, scaled and held inside the training range."""
+"""What a training table teaches: the steps from its columns to the inputs of a polynomial, scaled, clipped, encoded."""
 
 from __future__ import annotations
 
@@ -162,9 +162,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Shapes (transformed, original) and (transformed,). None where a step is not affine.
         """
         check_is_fitted(self)
-        if self.kind == "piecewise" or self.ramps_ is not None or self.waves_:
-            return None
-        if self.kind != "standard" or self.encoder_ is not None or self.flagged_.size:
+        if not all(isinstance(step, Fill | Clip | Affine) for feature in self.steps for step in feature.steps):
             return None
         matrix = np.zeros((len(self.kept_), len(self.names_in_)))
         matrix[np.arange(len(self.kept_)), self.kept_] = 1.0 / self.scaler_.scale_
@@ -344,7 +342,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return (quantile_step(self.shaper_.quantiles_[:, at].tolist(), self.shaper_.references_.tolist()),)
 
     def _reshaped(self, numbers: Array) -> Array:
-        """Varying columns (n, varying) after that map."""
+        """Varying columns (n, varying) after that map, in memory with rows last, as columns of a matrix are taken."""
         if self.shaper_ is None:
             return numbers
         return plan_of([Feature(at, self._shape(at)) for at in range(numbers.shape[1])])(matrix_table(numbers))
