@@ -1,1 +1,1 @@
-"""The fitted model as one frozen value: columns, steps, ladders, answer, card; and the features that learn its steps."""
+"""The fitted model as one frozen value: columns, steps, ladders, answer, card; and features, which learn its steps."""
