@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from polyladder import LPNN, Adam, fit_alternating, merge, random_start, train
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder_lab import load_dataset
 
 

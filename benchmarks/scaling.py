@@ -97,9 +97,9 @@ def one_sweep(n: int) -> dict:
     """In a process of its own, for its peak memory."""
     from polyladder.estimators.partitioned import CodeRows, ScanPart, target_of
     from polyladder.estimators.targets import NumberTarget
-    from polyladder.tables.features import Features
+    from polyladder.fitted.features import Features
+    from polyladder.fitted.whole_features import features_of
     from polyladder.tables.partitions import Coded
-    from polyladder.tables.whole_features import features_of
     from polyladder.training.partitions.fit import fit_partitions, passes
     from polyladder.training.solves.alternating import random_start
 

@@ -7,7 +7,7 @@ import matplotlib as mpl
 import torch
 
 from polyladder import GaussianWeights, fit_alternating, fit_variational, output_moments, random_start
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder.training.bayes.variational import VariationalFit
 from polyladder_lab import load_dataset
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from polyladder.export.source import to_source as to_source
     from polyladder.files.outputs import check_output as check_output
     from polyladder.files.replace_file import write_atomically as write_atomically
+    from polyladder.fitted.features import Features as Features
     from polyladder.fitted.model import FittedModel as FittedModel
     from polyladder.fitted.model import fitted_model as fitted_model
     from polyladder.models.batched import BatchedModule as BatchedModule
@@ -104,7 +105,6 @@ if TYPE_CHECKING:
     from polyladder.robustness.old_names import optimize_table as optimize_table
     from polyladder.robustness.optimize import maximize as maximize
     from polyladder.robustness.optimize import minimize as minimize
-    from polyladder.tables.features import Features as Features
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.robust import Robust as Robust
@@ -133,7 +133,7 @@ _HOME = {
     "FactorizationMachine": "models.factorization_machine",
     "FactorizationMachineClassifier": "estimators.rivals.factorization_machine",
     "FactorizationMachineRegressor": "estimators.rivals.factorization_machine",
-    "Features": "tables.features",
+    "Features": "fitted.features",
     "Feedforward": "models.feedforward",
     "FeedforwardClassifier": "estimators.rivals.feedforward",
     "FeedforwardRegressor": "estimators.rivals.feedforward",

@@ -11,7 +11,7 @@ from polyladder.automatic.fit_large import Checkpoint, Keyed, collected, fit_lar
 from polyladder.polynomial.store import save
 from polyladder.tables.columns import ColumnKind
 from polyladder.tables.file_parts import FileParts, bytes_in_memory, sampled_file, table_files
-from polyladder.tables.partitions import Coded, LocalPartitions
+from polyladder.tables.partitions import LocalPartitions
 from tests.cli.tables import run, sentence
 from tests.ladders import random_ladder
 
@@ -42,8 +42,8 @@ def test_the_fit_is_that_of_the_rows_that_are_not_held_out(folder):
     said = []
     model = fit_large_table(folder, "y", drop=("kind",), order=3, compare=False, seed=5, say=said.append)
     assert any("2,400 rows" in line for line in said)
-    X, y = collected(Coded(parts(folder), Keyed(0.15, 1.0, 5)))
-    unseen, answers = collected(Coded(parts(folder), Keyed(0.0, 0.15, 5)))
+    X, y = collected(parts(folder), Keyed(0.15, 1.0, 5))
+    unseen, answers = collected(parts(folder), Keyed(0.0, 0.15, 5))
     assert len(y) + len(answers) == 2399
     again = LPNNRegressor(order=3, random_state=5).fit_batches([(X, y)])
     np.testing.assert_allclose(model.predict(unseen), again.predict(unseen), rtol=1e-3, atol=2e-3)

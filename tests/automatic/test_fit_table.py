@@ -96,7 +96,7 @@ def test_posteriors_and_gradient_steps_are_scaled_as_a_selection_has_it(
     assert type(model) is kind
     assert model.features_.kind == "yeo-johnson"
     said = model.card_["selection"]
-    assert said["sentence"].startswith("Scaled as a short selection has it, else of usual size: order ")
+    assert said["sentence"].startswith("Columns are scaled as a short selection chose, all else is as usual: order ")
     assert "yeo-johnson features" in said["sentence"]
     assert said["sentence"].endswith("20 draws." if bayesian else "L2 weight 1e-06.")
     assert said["order_path"] == []

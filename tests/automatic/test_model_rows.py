@@ -11,7 +11,7 @@ from scipy import sparse
 from polyladder import LPNNRegressor
 from polyladder.automatic.card import make_card
 from polyladder.automatic.fit_table import fit_table
-from polyladder.automatic.model_rows import file_columns, load_estimator, model_columns, model_rows
+from polyladder.automatic.model_rows import load_estimator, model_columns, model_rows
 from polyladder.tables.columns import ColumnKind
 from polyladder.tables.table_file import TableFile, frame_file, open_table
 from tests.cli.tables import shop, small_models
@@ -68,16 +68,16 @@ def test_what_is_converted_is_said_as_a_warning(tmp_path: Path) -> None:
     with pytest.warns(
         UserWarning, match=r"Column 'a' holds numbers in lb, which are converted: '11\.2 lb' is read as 5"
     ):
-        rows = model_rows(file.whole(), file_columns(file, model), file, model)
+        rows = model_rows(file, model).table(file.whole())
     assert rows.column("a").tolist() == pytest.approx([5.080235, 0.453592], rel=1e-5)
 
 
 def test_rows_of_a_file_are_those_of_the_frame(tmp_path: Path) -> None:
     model = of_frame()
     file = opened(tmp_path, 'more,day,kind,a\nx,04.10.2024,p,"1,000.5"\ny,05.10.2024,,2\n')
-    columns = file_columns(file, model)
-    assert list(columns) == ["a", "kind", "day"]
-    rows = model_rows(file.whole(), columns, file, model)
+    found = model_rows(file, model)
+    assert list(found.kinds) == ["a", "kind", "day"]
+    rows = found.table(file.whole())
     assert rows.names == ("a", "kind", "day")
     assert rows.column("a").tolist() == [1000.5, 2.0]
     assert rows.column("kind").tolist() == ["p", None]
@@ -87,21 +87,21 @@ def test_rows_of_a_file_are_those_of_the_frame(tmp_path: Path) -> None:
 def test_a_model_of_an_array_takes_columns_as_they_come(tmp_path: Path) -> None:
     model = of_array()
     file = opened(tmp_path, "p,q\n1,2\n3,4\n")
-    rows = model_rows(file.whole(), file_columns(file, model), file, model)
+    rows = model_rows(file, model).table(file.whole())
     assert rows.numbers.tolist() == [[1, 2], [3, 4]]
     named = opened(tmp_path, "x1,q,x0\n1,2,3\n")
-    assert model_rows(named.whole(), file_columns(named, model), named, model).numbers.tolist() == [[3, 1]]
+    assert model_rows(named, model).table(named.whole()).numbers.tolist() == [[3, 1]]
     with pytest.raises(ValueError, match="must have the 2 columns that the model was fitted to; it lacks 'x0', 'x1'"):
-        file_columns(opened(tmp_path, "p,q,r\n1,2,3\n"), model)
+        model_rows(opened(tmp_path, "p,q,r\n1,2,3\n"), model)
 
 
 def test_columns_that_lack_are_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"must have the 3 columns that the model was fitted to; it lacks 'kind'\."):
-        file_columns(opened(tmp_path, "a,day,Kind\n1,2,3\n"), of_frame())
+        model_rows(opened(tmp_path, "a,day,Kind\n1,2,3\n"), of_frame())
     X = pl.DataFrame({f"c{i}": np.random.default_rng(i).normal(size=9) for i in range(7)})
     wide = LPNNRegressor(**TINY).fit(X, np.arange(9.0))
     with pytest.raises(ValueError, match=r"it lacks 'c0', 'c1', 'c2', 'c3', 'c4', \.\.\.\."):
-        file_columns(opened(tmp_path, "a\n1\n"), wide)
+        model_rows(opened(tmp_path, "a\n1\n"), wide)
 
 
 def test_a_bare_polynomial_is_no_estimator(tmp_path: Path) -> None:
@@ -139,14 +139,14 @@ def test_cells_are_read_as_they_were_in_training_and_in_other_spellings() -> Non
         )
     )
     file = frame_file(new)
-    rows = model_rows(new, file_columns(file, model), file, model)
+    rows = model_rows(file, model).table(new)
     assert rows.column("fee").tolist() == [1500.0] * 4
     assert rows.column("garden").tolist() == ["Yes", "no", "Yes", "Yes"]
     assert rows.column("sold").dtype == np.float64
     # A frame is read as the file is: the target and other columns stand in nobody's way, in whatever order.
     table = pl.DataFrame(shop())
     file = frame_file(table)
-    expected = model.predict(model_rows(table, file_columns(file, model), file, model))
+    expected = model.predict(model_rows(file, model).table(table))
     assert np.ptp(expected) > 0
     dates = table.with_columns(pl.col("sold").str.to_date("%d.%m.%Y"))
     for given in (table, table[table.columns[::-1]], table.to_pandas(), table.drop("y", "kind"), dates):

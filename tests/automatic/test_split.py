@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from polyladder.automatic.options import TableOptions
 from polyladder.automatic.split import rows_of_file, split_rows
 from polyladder.automatic.training_table import training_table
 from polyladder.tables.table_file import frame_file
@@ -12,7 +13,7 @@ from polyladder.tables.table_file import frame_file
 def table(aside: tuple[str, ...] = (), **columns):
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"a": rng.normal(size=200), "y": rng.normal(size=200), **columns})
-    return training_table(frame_file(frame), "y", aside=aside)
+    return training_table(frame_file(frame), "y", TableOptions(), aside)
 
 
 def check(train: np.ndarray, test: np.ndarray) -> None:

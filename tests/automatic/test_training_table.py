@@ -6,17 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from polyladder.automatic.options import TableOptions
 from polyladder.automatic.training_table import TrainingTable, settle_task, training_table
 from polyladder.tables.columns import ColumnKind
-from polyladder.tables.number_style import NumberStyle
-from polyladder.tables.schema import Rule
 from polyladder.tables.table_file import frame_file
 
 N = 30
 
 
 def read(frame: dict[str, Any], target: str = "y", **options: Any) -> TrainingTable:
-    return training_table(frame_file(pl.DataFrame(frame, strict=False)), target, **options)
+    return training_table(frame_file(pl.DataFrame(frame, strict=False)), target, TableOptions(**options))
 
 
 def columns(**more: Any) -> dict[str, Any]:
@@ -186,7 +185,7 @@ def test_what_a_point_in_the_target_means_may_stay_open() -> None:
     found = read({"area": [(7 * i) % N for i in range(N)], "price": prices}, "price", keep=["area"])
     assert found.guess == f"price holds {N} different numbers from 1.033 to 996: regression."
     assert found.notes[0].startswith("Column 'price' holds '1.033' beside '700': the point is read as a decimal point;")
-    schema = {"price": Rule("number", style=NumberStyle(decimal=",", thousands="."))}
+    schema = {"price": {"kind": "number", "decimal": ",", "thousands": "."}}
     assert read({"area": range(N), "price": prices}, "price", keep=["area"], schema=schema).target.max() == 1773
 
 

@@ -28,7 +28,7 @@ def test_columns_alone(table: Path) -> None:
     assert '"zip" = "category"' in schema.read_text()
     again = json.loads(run("columns", table, "--json", "--schema", schema).stdout)
     assert [c["kind"] for c in again if c["used"]] == [c["kind"] for c in found if c["name"] != "customer_id"]
-    assert "must name columns of" in sentence("columns", table, "--keep", "zzz")
+    assert "--keep must name a column of" in sentence("columns", table, "--keep", "zzz")
 
 
 def test_sheets_totals_and_marks(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_the_examples_of_the_help_run(files: Path) -> None:  # noqa: F811
 def test_what_is_refused(files: Path) -> None:  # noqa: F811
     assert "--bounds must have the form column=low:high" in sentence("optimize", files / "numbers.ladder", "-b", "a=3")
     assert "must be a number; got 'far'" in sentence("optimize", files / "numbers.ladder", "-b", "a=0:far")
-    assert pairs("--fix", ["a=b=3"]) == [("a=b", "3")]
+    assert pairs("--fix", ["a=b=3"], "be a pair") == [("a=b", "3")]
     assert read_ends("a", "-1:2") == (-1.0, 2.0)
     with pytest.raises(ValueError, match="--fix must have the form"):
-        pairs("--fix", ["nothing"])
+        pairs("--fix", ["nothing"], "have the form column=value")

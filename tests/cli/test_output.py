@@ -170,7 +170,7 @@ def test_a_page_that_fails_leaves_the_old_one(table: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize(("options", "order"), [(["--solver", "adam"], "4, width 64"), (["--bayesian"], "6, width ")])
 def test_sentences_say_what_was_done(table: Path, options: list[str], order: str) -> None:
     shown = " ".join(run("fit", table, "--target", "y", *options).stdout.split())
-    assert f"Scaled as a short selection has it, else of usual size: order {order}" in shown
+    assert f"Columns are scaled as a short selection chose, all else is as usual: order {order}" in shown
     assert "Stacked from" not in shown
     selection = load("t.ladder").card_["selection"]
     assert selection["sentence"] in shown

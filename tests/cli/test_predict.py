@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from polyladder import LPNNRegressor, load
-from polyladder.cli.predict import Asked, prediction_lines
+from polyladder.cli.predict import prediction_lines
 from polyladder.tables.table_file import open_table
 from tests.cli.tables import as_text, run, sentence, small_table, write
 from tests.tables.workbooks import by_openpyxl
@@ -68,7 +68,7 @@ def test_chunks_do_not_change_anything(model: Path, tmp_path: Path) -> None:
     table["note"] = ['"line\nbreak, and ""quotes"""', "plain"] * 250
     path = write(tmp_path / "t.csv", table)
     whole = run("predict", model, path).stdout
-    parts = list(prediction_lines(load(model), open_table(path, block=1000), Asked()))
+    parts = list(prediction_lines(load(model), open_table(path, block=1000)))
     assert len(parts) > 10
     # To rounding: a product of other shape may be summed in another order.
     again, once = read(b"".join(lines for lines, _ in parts).decode())[1], read(whole)[1]
@@ -82,7 +82,7 @@ def test_the_row_of_a_bad_cell_is_named_across_chunks(model: Path, tmp_path: Pat
     path = write(tmp_path / "t.csv", table)
     assert sentence("predict", model, path) == "Column 'a' must hold numbers; got 'many' in row 400."
     with pytest.raises(ValueError, match="got 'many' in row 400"):
-        list(prediction_lines(load(model), open_table(path, block=1000), Asked()))
+        list(prediction_lines(load(model), open_table(path, block=1000)))
 
 
 def test_output_appears_whole_or_not_at_all(model: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polyladder import BatchedGridSearchCV, GradientTraining, LPNNClassifier, LPNNRegressor
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 
 pytestmark = pytest.mark.checks
 

@@ -10,7 +10,7 @@ from sklearn.datasets import make_friedman1
 
 import polyladder
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from tests.estimators.batches import Batches
 
 

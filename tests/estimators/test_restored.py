@@ -18,7 +18,7 @@ from polyladder import (
 )
 from polyladder.estimators.restored import check_classes, check_model, check_numbers, check_restored, check_shape
 from polyladder.estimators.targets import ClassTarget
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder.tables.landmarks import Landmarks
 from polyladder.training.losses.huber import Huber
 from polyladder.training.losses.logistic import Logistic
@@ -152,7 +152,7 @@ def test_draws_belong_to_each_other(change: dict[str, Any], sentence: str) -> No
     ("wave", "sentence"),
     [
         ((0, 2.0, 0.0, 0.0, float("nan")), "a step of an input has no finite numbers"),
-        ((7, 2.0, 0.0, 0.0, 1.0), "out of bounds"),
+        ((7, 2.0, 0.0, 0.0, 1.0), "out of range"),
         ((0, 2.0, 0.0), "not enough values to unpack"),
     ],
 )

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor, load
 from polyladder.explain.strengths import central_points
 from polyladder.fitted import model as fitted
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from tests.estimators.small import TINY, labels, rows
 
 

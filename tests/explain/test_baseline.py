@@ -10,7 +10,7 @@ import pytest
 
 from polyladder import LPNNRegressor, load
 from polyladder.explain.baseline import MEAN, MIDDLE, training_mean
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from tests.fitted.reading import read_model
 from tests.report import models
 

@@ -6,7 +6,7 @@ import pytest
 
 from polyladder import LPNNRegressor
 from polyladder.explain.curve import column_pieces, curve
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from tests.cli.tables import small_table
 from tests.fitted.reading import read_model
 

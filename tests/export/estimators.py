@@ -19,10 +19,10 @@ from polyladder import (
 )
 from polyladder.fitted.answers import Numbers
 from polyladder.fitted.column import Column
+from polyladder.fitted.features import Features
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.plan import Feature
 from polyladder.fitted.steps import Affine, Clip, Fill, IsMissing, Ramp
-from polyladder.tables.features import Features
 from tests.ladders import random_ladder
 
 ROWS = 10_000

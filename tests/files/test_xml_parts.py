@@ -2,18 +2,24 @@
 
 import pytest
 
-from polyladder.files.xml_parts import DEEPEST, LONGEST, Parts, read_parts
+from polyladder.files.xml_parts import DEEPEST, LONGEST, elements
 
 TEXT = b'<?xml version="1.0"?><a:r xmlns:a="u"><b x="1">p &amp; <c>q</c> tail</b><b/></a:r>'
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_elements_begin_and_end_whatever_the_block(size: int) -> None:
-    began, ended = [], []
     blocks = [TEXT[i : i + size] for i in range(0, len(TEXT), size)]
-    read_parts(blocks, "f", lambda *found: began.append(found), lambda *found: ended.append(found))
-    assert began == [("r", {"xmlns:a": "u"}), ("b", {"x": "1"}), ("c", {}), ("b", {})]
-    assert ended == [("c", "q"), ("b", " tail"), ("b", ""), ("r", "")]
+    assert list(elements(blocks, "f")) == [
+        (True, "r", {"xmlns:a": "u"}, ""),
+        (True, "b", {"x": "1"}, ""),
+        (True, "c", {}, ""),
+        (False, "c", {}, "q"),
+        (False, "b", {}, " tail"),
+        (True, "b", {}, ""),
+        (False, "b", {}, ""),
+        (False, "r", {}, ""),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -30,14 +36,6 @@ def test_elements_begin_and_end_whatever_the_block(size: int) -> None:
 )
 def test_the_rest_is_refused_in_a_sentence(text: bytes, said: str) -> None:
     with pytest.raises(ValueError, match="f ") as caught:
-        read_parts([text], "f", lambda name, attributes: None, lambda name, text: None)
+        list(elements([text], "f"))
     assert str(caught.value).startswith(said)
     assert "\n" not in str(caught.value)
-
-
-def test_what_is_said_within_is_passed_on() -> None:
-    def refuse(name: str, attributes: dict[str, str]) -> None:
-        raise ValueError(f"{name} is refused.")
-
-    with pytest.raises(ValueError, match="a is refused"):
-        Parts("f", refuse, lambda name, text: None).feed(b"<a/>")

@@ -1,16 +1,10 @@
 import numpy as np
 import pytest
 
-from polyladder.fitted.column import Column
 from polyladder.fitted.plan import Feature, plan_of
 from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Ramp, YeoJohnson
+from polyladder.tables.table import Table
 
-COLUMNS = (
-    Column("a", "number"),
-    Column("t", "category", ("x", "y", None)),
-    Column("unused", "number"),
-    Column("b", "number"),
-)
 MAIN = (Fill(0.5), Clip(-1.0, 1.0), Affine(0.2, 0.7))
 FEATURES = (
     Feature(0, MAIN),
@@ -41,14 +35,15 @@ def test_inputs_are_those_of_single_steps(n):
     numbers = rng.normal(size=(n, 2))
     numbers[::3, 0] = np.nan
     texts = rng.choice(np.array(["x", "y", "new", None], dtype=object), n)
-    plan = plan_of(COLUMNS, FEATURES)
+    plan = plan_of(FEATURES)
     assert plan.numeric == (0, 3)
     given = numbers.copy()
-    assert np.array_equal(plan(numbers, {1: texts}), one_by_one(given, texts).reshape(n, 8))
+    table = Table(numbers, {1: texts}, (0, 3), ("a", "t", "unused", "b"))
+    assert np.array_equal(plan(table), one_by_one(given, texts).reshape(n, 8))
     assert np.array_equal(numbers, given, equal_nan=True)
 
 
 def test_what_inputs_share_is_worked_out_once():
-    plan = plan_of(COLUMNS, FEATURES)
+    plan = plan_of(FEATURES)
     # The three inputs of a's number share three steps; its ramps then part.
     assert [sum(len(group.sources) for group in groups) for groups in plan.depths] == [3, 2, 2, 2, 2]

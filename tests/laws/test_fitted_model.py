@@ -24,7 +24,7 @@ from polyladder import (
     PolynomialKernelRegressor,
     certify,
 )
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 
 SMALL = {"order": 3, "width": 3, "n_estimators": 2, "random_state": 0}
 SHORT = {"order": 3, "width": 3, "chains": 2, "warmup": 4, "draws": 6, "random_state": 0}
@@ -78,9 +78,8 @@ def test_a_fitted_model_is_its_estimator(name: str, tmp_path: Path) -> None:
         assert np.array_equal(each.model_.predict(shuffled), estimator.predict(new))
         if hasattr(estimator, "predict_proba"):
             assert np.array_equal(each.model_.predict_proba(new), estimator.predict_proba(new))
-        # What training read and what predictions read is the same, but for rounding.
-        inputs = estimator.features_.transform(new)
-        assert np.allclose(each.model_.inputs(new).numpy(), inputs, rtol=1e-11, atol=1e-11)
+        # What training read and what predictions read is the same.
+        assert np.array_equal(each.model_.inputs(new).numpy(), estimator.features_.transform(new))
         assert list(each.model_.input_names) == estimator.features_.feature_names_out_
 
 

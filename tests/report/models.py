@@ -7,7 +7,7 @@ import torch
 from polyladder import LPNNClassifier, LPNNRegressor
 from polyladder.automatic.card import make_card
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 
 HOSTILE = ["<b>width</b>", '"><img src=x onerror=hacked()>', "</script><script>hacked()</script>", "{{script}} & 'q'"]
 

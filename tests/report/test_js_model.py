@@ -7,8 +7,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, stdtr
 
 from polyladder import LadderPolynomial, LPNNRegressor, jacobian, line_polynomial
+from polyladder.fitted.ramps import Ramps
 from polyladder.report.payload import payload
-from polyladder.tables.ramps import Ramps
 from polyladder.training.gradient.bounded import reaches
 from tests.fitted.test_values import with_gaps
 from tests.ladders import random_ladder

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from polyladder.automatic.fit_table import fit_table
-from polyladder.automatic.model_rows import file_columns, model_rows
+from polyladder.automatic.model_rows import model_rows
 from polyladder.fitted.values import values_of
 from polyladder.report.page import write_report
 from polyladder.tables.table_file import frame_file
@@ -72,7 +72,7 @@ def pages(browser, tmp_path_factory):
             table = made()
             model = fit_table(table, target, seconds=0, compare=False, bayesian=name == "posterior")
             file = frame_file(table)
-            rows = model_rows(table, file_columns(file, model), file, model)
+            rows = model_rows(file, model).table(table)
             kept[name] = (write_report(model, folder / f"{name}.html", rows), model, rows)
         path, model, rows = kept[name]
         return browsers.Watched(browser, path, **window), model, rows

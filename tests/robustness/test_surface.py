@@ -1,8 +1,8 @@
 import torch
 
 from polyladder.analysis.line import LinePolynomial
+from polyladder.fitted.ramps import learn_ramps
 from polyladder.robustness.surface import Pieces, SmoothSurface, gradient, highest, jacobians
-from polyladder.tables.ramps import learn_ramps
 from tests.ladders import random_ladder, rows
 
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from polyladder import BayesianLPNNRegressor, LPNNRegressor, certify
+from polyladder.fitted.features import Features
 from polyladder.robustness.attack import attack
 from polyladder.robustness.optimize import minimize
 from polyladder.robustness.table_model import check_step, read_estimator
-from polyladder.tables.features import Features
 from tests.robustness.tables import classifier, mixed_table, regressor
 
 

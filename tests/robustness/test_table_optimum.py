@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from polyladder import LPNNRegressor, PolynomialKernelRegressor, load, maximize, minimize
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from tests.ladders import random_ladder
 from tests.robustness.tables import classifier, mixed_table, regressor, steep, steep_table
 

@@ -8,7 +8,7 @@ import pytest
 from polyladder.tables.columns import ColumnKind
 from polyladder.tables.marks import as_others_write, open_mark, settle_marks
 from polyladder.tables.number_style import NumberStyle
-from polyladder.tables.understand import understand
+from polyladder.tables.understand import all_rules, understand
 
 PRICES = ["700", "950", "1.033", "1.589", "2.340", "12.500", "1.007"]
 AMOUNTS = [700, 950, 1033, 1589, 2340, 12500, 1007]
@@ -16,7 +16,7 @@ AMOUNTS = [700, 950, 1033, 1589, 2340, 12500, 1007]
 
 def read(comma: Any, **columns: list[str]):
     frame = pl.DataFrame(columns)
-    return {c.kind.name: c for c in understand(frame, comma, frame.columns, schema={}, keep=frame.columns)}
+    return {c.kind.name: c for c in understand(frame, comma, frame.columns, all_rules({}, keep=frame.columns))}
 
 
 @pytest.mark.parametrize(

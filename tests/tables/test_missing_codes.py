@@ -38,7 +38,7 @@ def test_large_codes_are_mentioned_alone() -> None:
 
 @pytest.mark.parametrize("cells", [[*map(str, WARM), "-999", "-999.0"], [*WARM, -999, -999]])
 def test_training_and_prediction_read_them_as_missing(cells: list) -> None:
-    (found,) = understand(pl.DataFrame({"t": cells}), "thousands", ["t"], schema={})
+    (found,) = understand(pl.DataFrame({"t": cells}), "thousands", ["t"], {})
     assert found.values.to_list() == [pytest.approx(v) for v in WARM] + [None, None]
     assert found.note.startswith("Column 't' holds -999 in 2 rows: read as missing.")
     again = column_kind("t", found.kind.json())
@@ -49,8 +49,8 @@ def test_a_schema_settles_it() -> None:
     from polyladder.tables.schema import read_schema
 
     frame = pl.DataFrame({"t": [*WARM, -999.0, 77.0]})
-    (kept,) = understand(frame, "thousands", ["t"], schema=read_schema({"t": "number"}))
+    (kept,) = understand(frame, "thousands", ["t"], read_schema({"t": "number"}))
     assert kept.values.min() == -999
-    (other,) = understand(frame, "thousands", ["t"], schema=read_schema({"t": {"kind": "number", "missing": 77}}))
+    (other,) = understand(frame, "thousands", ["t"], read_schema({"t": {"kind": "number", "missing": 77}}))
     assert other.values.null_count() == 1
     assert other.values.max() < 77

@@ -21,10 +21,10 @@ def test_rules_of_every_kind(tmp_path: Path) -> None:
     )
     assert read_schema(path) == {
         "zip": Rule("category"),
-        "sold on": Rule("date", "%m/%d/%Y"),
+        "sold on": Rule("date", {"date_format": "%m/%d/%Y"}),
         "id": Rule("drop"),
-        "fee": Rule("number", style=NumberStyle(decimal=",", thousands=".")),
-        "ok": Rule("boolean", words=("nope", "yep")),
+        "fee": Rule("number", {"style": NumberStyle(decimal=",", thousands=".")}),
+        "ok": Rule("boolean", {"words": ("nope", "yep")}),
     }
 
 
@@ -39,9 +39,9 @@ def test_a_schema_of_what_was_understood_is_understood_again(tmp_path: Path) -> 
             "t": ["-999", *map(str, range(2, 21))],
         }
     )
-    found = understand(frame, "thousands", frame.columns, schema={})
+    found = understand(frame, "thousands", frame.columns, {})
     (tmp_path / "s.toml").write_text(schema_text(found), encoding="utf-8")
-    again = understand(frame, "thousands", frame.columns, schema=read_schema(tmp_path / "s.toml"))
+    again = understand(frame, "thousands", frame.columns, read_schema(tmp_path / "s.toml"))
     assert [c.kind for c in again if c.used] == [c.kind for c in found if c.used]
     assert [c.used for c in again] == [True, True, True, False, True, True]
     assert again[4].values.unique().sort().to_list() == ["Aue", "Bern"]

@@ -1,4 +1,4 @@
-"""Fits that end in time: more rows, then more effort, while the next fit can be expected to end before the deadline."""
+"""Fits within a time limit: each has more rows, then more effort, while the next one is expected to end in time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEWEST_ROWS = 500
 """Rows of the first attempt."""
 
 WORTH = 1.5
-"""Another attempt is made for this many times more rows, at least."""
+"""Another attempt must have at least this many times more rows."""
 
 SLOWER = 1.2
 """A fit to n times the rows is expected to take this much longer than n times as long."""
@@ -67,7 +67,7 @@ class TimedFit:
     recipe: SelectionRecipe | None = None
 
     def affordable(self, seconds: float) -> int:
-        """How many rows the same model can be fitted to in so many seconds, about."""
+        """About how many rows the same model can be fitted to in so many seconds."""
         expected = max(SLOWER * self.seconds / self.rows, 1e-9)
         return int(min(seconds / expected, 1e18))
 

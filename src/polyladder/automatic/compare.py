@@ -1,11 +1,11 @@
-"""The same held-out rows for a ladder and for what anyone would try first: mean, linear, cubic ridge, boosted trees."""
+"""Other models to compare a ladder with, on the same held-out rows: mean, linear, cubic ridge, boosted trees."""
 
 from __future__ import annotations
 
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -23,11 +23,11 @@ from polyladder.automatic.budget import Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, Score
 from polyladder.automatic.metrics import judged
 from polyladder.automatic.polynomial_ridge import ALPHAS, PolynomialRidge
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder.tables.table import find_categories, read_table
 
 MONOMIALS = {"regression": 2000, "classification": 600}
-"""How many monomials the polynomial ridge may have; beyond, its degree is lowered."""
+"""How many monomials the polynomial ridge may have; with more, its degree is lowered."""
 
 CELLS = 3e7
 """Rows times monomials of the polynomial of classes: 240 MB. Of more rows a sample is taken."""
@@ -50,35 +50,26 @@ def baselines(inputs: int, task: Literal["regression", "classification"]) -> dic
         powers = [] if p == 1 else [PolynomialFeatures(p, include_bias=False), StandardScaler(copy=False)]
         last = LogisticRegression(C=1.0 if p == 1 else 0.1, max_iter=500)
         pipeline = make_pipeline(Features(clip=p > 1), *powers, last)
-        found[name] = Sampled(pipeline, int(CELLS / math.comb(inputs + p, p)))
+        found[name] = Sampled(pipeline.steps, int(CELLS / math.comb(inputs + p, p)))
     boosting = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier
     found["HistGradientBoosting"] = CodedRival(boosting(random_state=0))
     return found
 
 
-class Sampled:
-    """A model that takes at most so many rows, every class among them; ``rows_`` says how many it took."""
+class Sampled(Pipeline):  # type: ignore[misc]
+    """A pipeline that is fitted to at most so many rows, every class among them; ``rows_`` says to how many."""
 
-    def __init__(self, model: Pipeline, most: int) -> None:
-        self.model, self.most = model, most
+    def __init__(self, steps: Sequence[Any], most: int) -> None:
+        super().__init__(steps)
+        self.most = most
 
     def fit(self, X: Any, y: NDArray[Any]) -> Sampled:
         """Fit to a table."""
-        self.rows_ = len(y)
+        self.rows_ = min(len(y), self.most)
         if len(y) > self.most:
             rows, _ = train_test_split(np.arange(len(y)), train_size=self.most, random_state=0, stratify=y)
-            self.rows_, X, y = len(rows), X[np.sort(rows)], y[np.sort(rows)]
-        self.model.fit(X, y)
-        return self
-
-    @property
-    def classes_(self) -> Any:
-        """The classes."""
-        return self.model.classes_
-
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities as the model gives them."""
-        return self.model.predict_proba(X)
+            X, y = X[np.sort(rows)], y[np.sort(rows)]
+        return super().fit(X, y)
 
 
 class CodedRival:
@@ -143,8 +134,8 @@ def scores(
     tell : callable
         Called with each name before its model is fitted.
     deadline : Deadline or None
-        By when all are done: what is left is shared among the models to come, and those that are slow get fewer rows.
-        When there is no time left, models are left out.
+        When all must be done. The time that is left is shared among the models to come: slow ones get fewer rows, and
+        when no time is left, the others are left out.
     """
     for done, (name, model) in enumerate(models.items()):
         left = math.inf if deadline is None else deadline.left() / (len(models) - done)

@@ -21,12 +21,11 @@ from polyladder.automatic.selected import nothing_selected
 from polyladder.automatic.training_table import TrainingTable, training_table
 from polyladder.estimators.partitioned import SAMPLE_ROWS, Sweeping, fit_in_parts
 from polyladder.estimators.table_estimator import TableEstimator
+from polyladder.fitted.features import count_inputs
 from polyladder.polynomial.store import load
-from polyladder.tables.features import count_inputs
 from polyladder.tables.file_parts import FileParts, sampled_file, table_files
 from polyladder.tables.number_style import counted
 from polyladder.tables.partitions import Coded, LocalPartitions, Part, row_keys
-from polyladder.tables.schema import read_schema
 
 HELD_OUT_ROWS = 100_000
 """Rows that are held out at most: more would not make an error known better than to three digits."""
@@ -58,14 +57,15 @@ class Keyed:
 
 @dataclass
 class Pace:
-    """How far a fit is: passes over the rows, and the time left.
+    """Progress of a fit: the passes over the rows, and the time that is left.
 
     Attributes:
         rows: of the table; 0 while they are not known.
-        step: told in words.
+        step: told how far the work is, in words.
         words: what is being done.
-        read: rows read so far in this pass.
-        began: of this pass.
+        read: rows read so far for that.
+        began: when that began.
+        passes: over the rows that it takes.
     """
 
     rows: int
@@ -76,12 +76,12 @@ class Pace:
     passes: int = 0
 
     def say(self, words: str, passes: int = 1) -> None:
-        """Something else is being done, in so many passes."""
+        """Begin something else, which takes so many passes."""
         self.words, self.read, self.passes, self.began = words, 0, passes, clock.monotonic()
         self.step(words)
 
     def add(self, rows: int) -> None:
-        """So many rows were read."""
+        """Count rows that were read."""
         self.read += rows
         if self.rows:
             share = self.read / (self.rows * self.passes)
@@ -93,10 +93,10 @@ class Pace:
 def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstimator:
     """Fit a ladder to a table that need not fit into memory.
 
-    A first pass draws the rows by which columns are understood; a second one learns scales, ranges and categories and
-    draws the sample for the first sweeps; the first sweep over all rows then takes 2 order passes, each
-    further one 2 order - 1. At most
-    100,000 rows are held out, and never fitted.
+    The rows are read in several passes. The first draws the rows by which columns are understood. The second learns
+    scales, ranges and categories, and draws the sample of the first sweeps. The first sweep over all rows takes twice
+    as many passes as the order of the polynomial, and each further sweep one pass fewer. At most 100,000 rows are held
+    out; they are never fitted.
 
     Parameters
     ----------
@@ -123,8 +123,7 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstim
     pace = Pace(0, step)
     pace.say("drawing rows to look at")
     drawn, count = sampled_file(files, SAMPLE_ROWS, seed, lambda rows: step(f"drawing rows to look at: {rows:,} read"))
-    rules = {} if options.schema is None else read_schema(options.schema)
-    table = training_table(drawn, target, options.task, options.drop, options.category, options.keep, rules)
+    table = training_table(drawn, target, options)
     notes = [f"{count:,} rows are read in parts; columns are judged by {len(table.target):,} drawn at random."]
     for line in (*table.lines, *notes):
         say(line)
@@ -162,10 +161,10 @@ def fit_large_table(path: Any, target: str, options: LargeOptions) -> TableEstim
     fit_in_parts(estimator, Coded(rows, Keyed(share, 1.0, seed)), sweeps=sweeps, tell=tell, keep=kept, resumed=resumed)
     took = clock.monotonic() - began
     pace.say("predicting held-out rows")
-    unseen = collected(Coded(rows, Keyed(0.0, share, seed)))
+    unseen = collected(rows, Keyed(0.0, share, seed))
     scored: list[tuple[Score, HeldOut]] = [judged("ladder", estimator, *unseen, took, table.task)]
     if options.compare:
-        seen = collected(Coded(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed)))
+        seen = collected(rows, Keyed(share, min(1.0, share + RIVAL_ROWS / count), seed))
         rivals = baselines(count_inputs(table.read), table.task)
         limit = Deadline(clock.monotonic(), np.inf)
         for score, held in scores(rivals, seen, unseen, table.task, lambda m: step(f"fitting {m}"), limit):
@@ -230,19 +229,9 @@ class Checkpoint:
         return draft, Sweeping(draft.members_, torch.tensor(card["alpha"], dtype=torch.float64), int(card["done"]))
 
 
-def collected(rows: Coded) -> tuple[Any, Any]:
-    """All rows and targets, in memory."""
+def collected(rows: LocalPartitions, keyed: Keyed) -> tuple[Any, Any]:
+    """All rows and targets with such keys, in memory."""
     import polars as pl
 
-    parts: list[Part] = rows.fold(alone, joined)
+    parts = list(map(keyed, rows.parts()))
     return pl.concat([part.X for part in parts]), np.concatenate([part.y for part in parts])
-
-
-def alone(part: Part) -> list[Part]:
-    """A list of one part."""
-    return [part]
-
-
-def joined(a: list[Part], b: list[Part]) -> list[Part]:
-    """Two lists in one."""
-    return [*a, *b]

@@ -30,9 +30,8 @@ from polyladder.estimators.bayesian import (
 from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.table_estimator import TableEstimator
+from polyladder.fitted.features import count_inputs
 from polyladder.tables.dates import date_unit
-from polyladder.tables.features import count_inputs
-from polyladder.tables.schema import read_schema
 from polyladder.tables.table_file import TableFile, frame_file, open_table
 from polyladder.training.losses import NUMBER_LOSSES, loss_named
 from polyladder.training.threads import limited
@@ -48,20 +47,26 @@ SCALING_ROWS = 4000
 """Rows of the short selection that tells how columns are scaled, at most, where nothing else is selected."""
 
 GRADIENT_STEPS: dict[str, Any] = {"solver": "adam", "order": 4, "width": 64}
-"""Half as wide as the estimators' usual ladders, which learn few rows by heart ..."""
+"""Half as wide as the estimators' usual ladders, which learn few rows by heart."""
 
 HELD_OUT_OF_STEPS = 0.15
-"""... and classes stop early, by this share of the rows: the log loss of what was learned by heart has no bound."""
+"""The share of the rows by which gradient steps of classes stop early: the log loss of what was learned by heart has no
+bound."""
 
 EFFORTS = ("low", "default", "high")
 """Of a selection within a budget, one after another while there is time."""
 
-WORSE, ROUNDING = 1.2, 1e-12
-"""The last fit is dropped if its loss on rows that were held out from the first is this many times as high: it has seen
-them. Losses that differ by the second number, times the target's variance, are equal."""
+WORSE = 1.2
+"""The last fit has seen the held-out rows. If its loss on them is this many times that of the first, it is dropped."""
 
-SURE, FEWEST_HELD = 2.0, 10
-"""That must be more than chance: by so many standard errors, on so many rows at least."""
+ROUNDING = 1e-12
+"""Losses that differ by no more than this, times the target's variance, are equal."""
+
+SURE = 2.0
+"""The last fit must be worse by this many standard errors: else it may be chance."""
+
+FEWEST_HELD = 10
+"""On fewer held-out rows than this, any difference may be chance."""
 
 
 @with_options(FitOptions)
@@ -141,13 +146,12 @@ def read_training_table(table: Any, target: str, options: FitOptions | None = No
     group, time = options.group, options.time
     if group is not None and time is not None:
         raise ValueError(f"group and time must not both be given; got {group!r} and {time!r}. Choose one.")
-    rules = {} if options.schema is None else read_schema(options.schema)
     file = open_file(table, options.sheet)
     aside = tuple(name for name in (group, time) if name is not None)
     for option, name in (("group", group), ("time", time)):
         if name == target:
             raise ValueError(f"{option} must name another column than the target; got {name!r}.")
-    read = training_table(file, target, options.task, options.drop, options.category, options.keep, rules, aside)
+    read = training_table(file, target, options, aside)
     for line in read.lines:
         options.say(line)
     return read

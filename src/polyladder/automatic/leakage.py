@@ -14,7 +14,7 @@ ROWS = 5000
 """Rows that are looked at, at most."""
 
 FEWEST = 30
-"""With fewer rows a perfect column is a chance."""
+"""With fewer rows, a column may be perfect by chance."""
 
 
 def leakage_notes(frame: Any, y: NDArray[Any], task: str, target: str) -> list[str]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from polyladder.estimators.table_estimator import TableEstimator
     from polyladder.fitted.column import Column
-    from polyladder.tables.columns import ColumnKind
-    from polyladder.tables.table import Table
+    from polyladder.fitted.rows import FileRows
     from polyladder.tables.table_file import TableFile
 
 
@@ -36,25 +35,8 @@ def model_columns(estimator: TableEstimator) -> tuple[Column, ...]:
     return table_model(features, (estimator.card_ or {}).get("columns", ()))[0]
 
 
-def file_columns(file: TableFile, estimator: TableEstimator) -> dict[str, ColumnKind]:
-    """For each column of the file that the model needs, in the model's order, what it holds."""
-    from polyladder.fitted import rows
+def model_rows(file: TableFile, estimator: TableEstimator) -> FileRows:
+    """A file whose cells become rows of an estimator; refused where it lacks columns."""
+    from polyladder.fitted.rows import file_rows
 
-    return rows.file_columns(file, model_columns(estimator), has_names(estimator))
-
-
-def has_names(estimator: TableEstimator) -> bool:
-    """Whether the columns of the training table had names; scikit-learn keeps them only then."""
-    try:
-        return len(estimator.feature_names_in_) > 0
-    except AttributeError:
-        return False
-
-
-def model_rows(
-    chunk: Any, columns: dict[str, ColumnKind], file: TableFile, estimator: TableEstimator, row: int = 1
-) -> Table:
-    """Rows that the estimator takes. What had to be converted is said as a warning."""
-    from polyladder.fitted.rows import file_table
-
-    return file_table(chunk, columns, file, model_columns(estimator), row)
+    return file_rows(file, model_columns(estimator), estimator.names_in is not None)

@@ -1,4 +1,4 @@
-"""What may be asked of `fit_table` and `fit_large_table`: every option, declared once and passed on as a value."""
+"""The options of `fit_table` and `fit_large_table`, each declared once, as values that are passed on."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class LargeOptions(TableOptions):
 def with_options(
     kind: Callable[P, Options],
 ) -> Callable[[Callable[[Any, str, Options], Any]], Callable[Concatenate[Any, str, P], Any]]:
-    """Let a function of a table, a target and a value of options take the options as keywords, as users write them."""
+    """Turn a function of (table, target, options) into one that takes the options as keywords, as users write them."""
 
     def as_keywords(function: Callable[[Any, str, Options], Any]) -> Callable[Concatenate[Any, str, P], Any]:
         first = [p for p in inspect.signature(function).parameters.values() if p.name != "options"]

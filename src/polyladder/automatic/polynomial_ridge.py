@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import PolynomialFeatures
 
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 
 ALPHAS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 

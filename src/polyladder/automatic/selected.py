@@ -15,7 +15,9 @@ def how_chosen(estimator: TableEstimator) -> dict[str, Any]:
     try:
         selection = estimator.selection_
     except AttributeError:  # its settings were given
-        return nothing_selected(f"Scaled as a short selection has it, else of usual size: {usual_words(estimator)}.")
+        return nothing_selected(
+            f"Columns are scaled as a short selection chose, all else is as usual: {usual_words(estimator)}."
+        )
     return selection_json(selection)
 
 

@@ -88,7 +88,8 @@ def refuse_lost_classes(table: TrainingTable, train: NDArray[Any], name: str) ->
 
 def rows_of_file(table: TrainingTable, file: TableFile) -> tuple[Any, NDArray[Any], list[str]]:
     """Rows of another file as columns and target of a training table, and what was left out, as sentences."""
-    from polyladder.tables.columns import convert
+    from polyladder.tables.file_parts import rows_with_target
+    from polyladder.tables.number_style import counted
     from polyladder.tables.totals import without_totals
 
     needed = [*(kind.name for kind in table.kinds), table.name]
@@ -97,15 +98,10 @@ def rows_of_file(table: TrainingTable, file: TableFile) -> tuple[Any, NDArray[An
         raise ValueError(f"{file.label} must have the columns of {table.source}; it lacks {lacking[0]!r}.")
     notes: list[str] = []
     frame = without_totals(file.whole(), file.comma, notes)
-    target = convert(frame[table.name], table.target_kind, file.comma, say=notes.append)
-    known = target.is_not_null()
-    if table.task == "classification":
-        known = known & target.is_in(np.unique(table.target).tolist())
-    if not known.all():
-        count = int((~known).sum())
-        notes.append(f"{count:,} {'row' if count == 1 else 'rows'} of {file.label} without a known target: left out.")
-    columns = [convert(frame[kind.name], kind, file.comma, say=notes.append) for kind in table.kinds]
-    rows = frame.select([kind.name for kind in table.kinds]).with_columns(columns).filter(known)
+    labels = np.unique(table.target) if table.task == "classification" else None
+    rows, target = rows_with_target(frame, table.kinds, table.target_kind, labels, file.comma, say=notes.append)
+    if lost := len(frame) - len(rows):
+        notes.append(f"{counted(lost, 'row')} of {file.label} without a known target: left out.")
     if len(rows) < 2:
         raise ValueError(f"{file.label} must hold at least 2 rows with a target; got {len(rows)}.")
-    return rows, target.filter(known).to_numpy().astype(table.target.dtype), notes
+    return rows, target.astype(table.target.dtype), notes

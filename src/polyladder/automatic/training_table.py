@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from polyladder.tables.table import Table, find_categories, read_table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from polyladder.automatic.options import TableOptions
     from polyladder.tables.columns import ColumnKind
     from polyladder.tables.schema import Rule
     from polyladder.tables.table_file import TableFile
@@ -76,51 +76,38 @@ class TrainingTable:
         return (self.guess, *self.notes)
 
 
-def training_table(
-    file: TableFile,
-    target: str,
-    task: Task | None = None,
-    drop: Sequence[str] = (),
-    category: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    schema: Mapping[str, Rule] | None = None,
-    aside: Sequence[str] = (),
-) -> TrainingTable:
+def training_table(file: TableFile, target: str, options: TableOptions, aside: Sequence[str] = ()) -> TrainingTable:
     """Decide what every column of a table is.
 
     Args:
         file: the open table.
         target: name of the column to predict.
-        task: None to have it guessed.
-        drop: columns to leave out.
-        category: columns of categories, whatever they look like.
-        keep: columns that are used, even if they look like ids.
-        schema: what is known of columns.
+        options: what is known of the task and of columns.
         aside: columns that split the rows and are no features.
     """
+    from polyladder.tables.schema import Rule, read_schema
     from polyladder.tables.totals import without_totals
     from polyladder.tables.understand import all_rules, understand
 
-    rules = dict(schema or {})
-    named = {"target": [target], "drop": drop, "category": category, "keep": keep, "schema": list(rules)}
-    for option, name in ((option, name) for option, names in (*named.items(), ("aside", aside)) for name in names):
-        check_column(file, option, name)
-    frame, notes = file.whole(), list(file.notes)
-    if not len(frame):
-        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+    schema = {} if options.schema is None else read_schema(options.schema)
+    drop, keep = options.drop, options.keep
+    named = {"target": [target], "drop": drop, "category": options.category, "keep": keep, "schema": schema}
+    for option, names in (*named.items(), ("aside", aside)):
+        for name in names:
+            file.check_column(option, name)
+    rules = all_rules(schema, drop, options.category, keep)
+    frame, notes = file.whole(least=1), list(file.notes)
     frame = without_totals(frame, file.comma, notes)
-    frame, given, values = with_target(frame, target, file, all_rules(rules, drop, category), notes)
-    rules.pop(target, None)
-    chosen, y, guess = settle_task(target, values, given.kind == "number", task)
+    frame, given, values = with_target(frame, target, file, rules, notes)
+    chosen, y, guess = settle_task(target, values, given.kind == "number", options.task)
     if chosen == "classification":
         frame, y = without_rare_classes(frame, y, notes)
-    names = [n for n in frame.columns if n != target and (n not in aside or n in keep)]
-    options: dict[str, Any] = {"schema": rules, "drop": drop, "category": category, "beside": {target: given}}
-    found = understand(frame, file.comma, names, keep=keep, **options)
+    features = [n for n in frame.columns if n != target and (n not in aside or n in keep)]
+    found = understand(frame, file.comma, features, rules, {target: given})
     if not any(c.used for c in found):
         # A curve over a counter may be all that there is to fit.
-        counters = [c.kind.name for c in found if "count" in c.reason]
-        found = understand(frame, file.comma, names, keep=[*keep, *counters], **options)
+        counters = {c.kind.name: Rule("keep") for c in found if "count" in c.reason}
+        found = understand(frame, file.comma, features, counters | rules, {target: given})
     used = [c for c in found if c.used]
     if not used:
         raise ValueError(f"{file.label} must hold a column besides {target!r} that says something; there is none.")
@@ -144,13 +131,13 @@ def training_table(
 
 
 def with_target(
-    frame: Any, target: str, file: TableFile, rules: dict[str, Rule], notes: list[str]
+    frame: Any, target: str, file: TableFile, rules: Mapping[str, Rule], notes: list[str]
 ) -> tuple[Any, ColumnKind, Any]:
     """The rows that have a target, what that is (numbers or classes), and their targets."""
     from polyladder.tables.understand import cells_of, kind_among
 
     if target in rules and rules[target].kind in ("drop", "keep"):
-        del rules[target]
+        rules = {name: rule for name, rule in rules.items() if name != target}
     given, note = kind_among(frame, target, file.comma, rules)
     if given.kind in ("empty", "date"):
         found = "nothing" if given.kind == "empty" else "dates"
@@ -165,16 +152,6 @@ def with_target(
     if len(frame) < FEWEST_ROWS:
         raise ValueError(f"{file.label} must hold at least {FEWEST_ROWS} rows with a target; got {len(frame)}.")
     return frame, given, values
-
-
-def check_column(file: TableFile, option: str, name: str) -> None:
-    """Refuse the name of a column that is not there, and say which are."""
-    if name in file.names:
-        return
-    near = difflib.get_close_matches(name, file.names, 1)
-    listed = ", ".join(file.names[:12]) + (", ..." if len(file.names) > 12 else "")
-    advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {listed}."
-    raise ValueError(f"{option} must name a column of {file.label}; got {name!r}. {advice}")
 
 
 def settle_task(name: str, values: Any, numeric: bool, task: Task | None) -> tuple[Task, NDArray[Any], str]:

@@ -7,14 +7,13 @@ from typing import Annotated
 import typer
 
 from polyladder.cli.certify import Radius, read_radius
-from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, RowsPath, check, write_frame
 from polyladder.files.kinds import TABLE
-from polyladder.files.outputs import Output, check_outputs
 
 
 def attack(
     model: ModelPath,
-    rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet with the target; - for standard input.")],
+    rows: RowsPath,
     radius: Radius = None,
     frozen: Annotated[list[str] | None, typer.Option(help="A column that never changes; repeatable.")] = None,
     integer: Annotated[list[str] | None, typer.Option(help="A column of whole numbers; repeatable.")] = None,
@@ -30,6 +29,8 @@ def attack(
 ) -> None:
     """Find the row within a radius of each row where the model is most wrong, and prove how much worse it can get.
 
+    ROWS must have the target.
+
     The result has the columns of the model at the worst row, then its prediction, the error (for classes the margin by
     which another class wins), whether the attack succeeded, and the proven bound of that error.
 
@@ -42,15 +43,12 @@ def attack(
     import polars as pl
 
     from polyladder.automatic.model_rows import load_estimator
-    from polyladder.cli.predict import opened
     from polyladder.cli.report import judged_rows
     from polyladder.estimators.targets import ClassTarget
     from polyladder.robustness.attack import attack as search
 
-    outputs = [] if output is None else [Output("--output", output, TABLE)]
-    check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber)
+    check([model, rows], force, no_clobber, ("--output", output, TABLE))
     estimator = load_estimator(model)
-    steps = read_radius(radius)
     X, y = judged_rows(estimator, rows)
     if y is None:
         raise ValueError("ROWS must have the target, so that the attack can lead away from it; it is missing.")
@@ -58,7 +56,7 @@ def attack(
         estimator,
         X,
         y,
-        steps,
+        read_radius(radius),
         goal=goal,  # type: ignore[arg-type]
         frozen=frozen or (),
         integer=integer or (),
@@ -73,7 +71,6 @@ def attack(
     assert found.bound is not None
     extra = {"prediction": predicted, "error": found.value.numpy(), "success": found.success.numpy()}
     frame = worst.with_columns(**{**extra, "bound": found.bound.numpy()})
-    with opened(output) as sink:
-        sink.write(frame.write_csv().encode())
+    write_frame(frame, output)
     hits = int(found.success.sum())
     typer.echo(f"{hits:,} of {len(frame):,} rows attacked with success.", err=True)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, old_option, place_words
+from polyladder.cli.output import (
+    CsvPath,
+    Force,
+    ModelPath,
+    NoClobber,
+    RowsPath,
+    check,
+    old_option,
+    pairs,
+    place_words,
+    write_frame,
+)
 from polyladder.files.kinds import PICTURE, TABLE
-from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.estimators.table_estimator import TableEstimator
@@ -26,7 +37,7 @@ Radius = Annotated[
 
 def certify(
     model: ModelPath,
-    rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet, compressed or not; - for standard input.")],
+    rows: RowsPath,
     radius: Radius = None,
     time_budget: Annotated[
         float | None, typer.Option(min=0, help="Seconds for splitting boxes, which makes the ranges tighter.")
@@ -52,18 +63,14 @@ def certify(
       polyladder certify houses.ladder houses.csv --plot robustness.png
     """
     from polyladder.automatic.model_rows import load_estimator
-    from polyladder.cli.predict import opened
 
-    named = (("--output", output, TABLE), ("--plot", plot, PICTURE))
-    outputs = [Output(option, path, kind) for option, path, kind in named if path is not None]
-    replaced = check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber)
+    files = (("--output", output, TABLE), ("--plot", plot, PICTURE))
+    replaced = check([model, rows], force, no_clobber, *files)
     estimator = load_estimator(model)
     steps = read_radius(radius)
     seconds = time_budget if budget is None else old_option("--budget", "--time-budget", budget)
-    lines = certified_lines(estimator, rows, steps, seconds) if plot is None or output is not None else None
-    if lines is not None:
-        with opened(output) as sink:
-            sink.write(lines)
+    if plot is None or output is not None:
+        write_frame(certified(estimator, rows, steps, seconds), output)
     if plot is not None:
         draw(estimator, rows, steps, plot)
         typer.echo(place_words("Plot:", plot, replaced[-1]), err=True)
@@ -75,13 +82,8 @@ def read_radius(given: list[str] | None) -> float | dict[str, float]:
         return 0.01
     if len(given) == 1 and "=" not in given[0]:
         return number("--radius", given[0])
-    steps = {}
-    for text in given:
-        name, equals, step = text.rpartition("=")
-        if not equals or not name:
-            raise ValueError(f"--radius must be one number, or column=step as often as needed; got {text!r}.")
-        steps[name] = number(f"The radius of {name}", step)
-    return steps
+    found = pairs("--radius", given, "be one number, or column=step as often as needed")
+    return {name: number(f"The radius of {name}", step) for name, step in found}
 
 
 def number(what: str, text: str) -> float:
@@ -89,16 +91,14 @@ def number(what: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
+        value = math.nan
+    if not 0 <= value < math.inf:
         raise ValueError(f"{what} must be a finite number that is not negative; got {text!r}.")
     return value
 
 
-def certified_lines(
-    estimator: TableEstimator, rows: str, radius: float | dict[str, float], seconds: float | None
-) -> bytes:
-    """The result as CSV."""
+def certified(estimator: TableEstimator, rows: str, radius: float | dict[str, float], seconds: float | None) -> Any:
+    """The result as a frame."""
     import polars as pl
 
     from polyladder.cli.report import judged_rows
@@ -110,12 +110,12 @@ def certified_lines(
     predicted = estimator.predict(X)
     if isinstance(estimator.target_, ClassTarget):
         safe = certify_margins(estimator, X, predicted, radius, max_seconds=seconds) < 0
-        return pl.DataFrame({"prediction": predicted, "stays": safe.numpy()}).write_csv().encode()
+        return pl.DataFrame({"prediction": predicted, "stays": safe.numpy()})
     if predicted.ndim > 1:
         raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
     found = prove(estimator, X, radius, max_seconds=seconds)
     columns = {"prediction": predicted, "lower": found.lower[:, 0].numpy(), "upper": found.upper[:, 0].numpy()}
-    return pl.DataFrame(columns).write_csv().encode()
+    return pl.DataFrame(columns)
 
 
 def draw(estimator: TableEstimator, rows: str, radius: float | dict[str, float], path: Path) -> None:

@@ -8,16 +8,16 @@ from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import Keep, Sheet
+from polyladder.cli.output import AsJson, Keep, RowsPath, Sheet
 
 
 def columns(
-    data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
+    data: RowsPath,
     schema: Annotated[Path | None, typer.Option(help="What each column is, as TOML.")] = None,
     keep: Keep = None,
     sheet: Sheet = None,
     as_toml: Annotated[bool, typer.Option("--toml", help="Print a schema to edit and pass to fit --schema.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show how each column of a table is read: as number, category, boolean or date, or why it is left out.
 
@@ -30,19 +30,15 @@ def columns(
     from polyladder.tables.schema import read_schema, schema_text
     from polyladder.tables.table_file import open_table
     from polyladder.tables.totals import without_totals
-    from polyladder.tables.understand import column_lines, understand
+    from polyladder.tables.understand import all_rules, column_lines, understand
 
     rules = {} if schema is None else read_schema(schema)
     file = open_table(data, sheet=sheet)
     for option, name in (*(("--schema", n) for n in rules), *(("--keep", n) for n in keep or ())):
-        if name not in file.names:
-            raise ValueError(f"{option} must name columns of {file.label}; got {name!r}.")
-    frame = file.whole()
-    if not len(frame):
-        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+        file.check_column(option, name)
     notes: list[str] = []
-    frame = without_totals(frame, file.comma, notes)
-    found = understand(frame, file.comma, file.names, schema=rules, keep=keep or ())
+    frame = without_totals(file.whole(least=1), file.comma, notes)
+    found = understand(frame, file.comma, file.names, all_rules(rules, keep=keep or ()))
     if as_json:
         typer.echo(json.dumps([column.json() for column in found]))
     elif as_toml:

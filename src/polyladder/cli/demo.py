@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import Force, NoClobber
+from polyladder.cli.output import Force, NoClobber, check
 from polyladder.cli.printable import make_console
 from polyladder.files.kinds import MODEL, PAGE, TABLE
-from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
 
 ROWS = 1000
@@ -31,18 +30,17 @@ def demo(
     """
     from polyladder.cli.explain import explain
     from polyladder.cli.fit import Solver, fit
-    from polyladder.cli.predict import Asked, prediction_lines
+    from polyladder.cli.predict import prediction_lines
     from polyladder.polynomial.store import load
     from polyladder.tables.table_file import open_table
 
     output.mkdir(parents=True, exist_ok=True)
     table, model, page = (output / f"friedman{end}" for end in (".csv", ".ladder", ".html"))
-    outputs = [Output("The model", model, MODEL), Output("The report", page, PAGE)]
     rows = friedman()
     # A table from an earlier run is the same to the last digit.
-    if no_clobber or not (table.is_file() and table.read_bytes() == rows):
-        outputs.append(Output("The table", table, TABLE))
-    check_outputs(outputs, force=force, no_clobber=no_clobber)
+    same = not no_clobber and table.is_file() and table.read_bytes() == rows
+    files = (("The model", model, MODEL), ("The report", page, PAGE), ("The table", None if same else table, TABLE))
+    check([], force, no_clobber, *files)
     write_atomically(rows, table)
     typer.echo("y = 10 sin(pi x0 x1) + 20 (x2 - 0.5)^2 + 10 x3 + 5 x4 + noise of deviation 1; x5 to x9 do nothing.")
     command(f"fit {table} --target y --output {model} --report")
@@ -50,7 +48,7 @@ def demo(
     command(f"explain {model} --feature x2")
     explain(model, feature="x2", terms=6)
     command(f"predict {model} {table} --interval 90 | head -n 4")
-    lines = b"".join(part for part, _ in prediction_lines(load(model), open_table(table), Asked(interval=90)))
+    lines = b"".join(part for part, _ in prediction_lines(load(model), open_table(table), interval=90))
     for line in lines.decode().splitlines()[:4]:
         typer.echo(line)
     typer.echo(f"\nTable: {table}\nModel: {model}\nReport: {page}")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, RowsPath, check, place_words
 from polyladder.files.kinds import ENCRYPTED_ROWS, ENCRYPTED_SCORES, PUBLIC_KEY, SECRET_KEY
-from polyladder.files.outputs import Output, check_outputs
 from polyladder.files.replace_file import write_atomically
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ def keys(
     Example:
       polyladder encrypted keys houses.recipe
     """
-    outputs = [Output("--secret", secret, SECRET_KEY), Output("--public", public, PUBLIC_KEY)]
-    check_outputs(outputs, [recipe], no_clobber=no_clobber)
+    check([recipe], False, no_clobber, ("--secret", secret, SECRET_KEY), ("--public", public, PUBLIC_KEY))
     made = read_recipe(recipe).make_keys()
     # Only the owner may read a secret key, from the moment the file exists.
     before = os.umask(0o077)
@@ -55,7 +53,7 @@ def keys(
 def encrypt(
     recipe: RecipePath,
     secret: SecretPath,
-    rows: Annotated[str, typer.Argument(help="CSV, TSV or Parquet; - for standard input.")],
+    rows: RowsPath,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to.")] = Path("rows.encrypted"),
     force: Force = False,
     no_clobber: NoClobber = False,
@@ -66,8 +64,7 @@ def encrypt(
     Example:
       polyladder encrypted encrypt houses.recipe secret.key new.csv
     """
-    outputs = [Output("--output", output, ENCRYPTED_ROWS)]
-    (replaced,) = check_outputs(outputs, [recipe, secret, rows], force=force, no_clobber=no_clobber)
+    (replaced,) = check([recipe, secret, rows], force, no_clobber, ("--output", output, ENCRYPTED_ROWS))
     found = read_recipe(recipe)
     write_atomically(found.encrypt(secret.read_bytes(), table_rows(found, rows)), output)
     typer.echo(place_words("Encrypted rows:", output, replaced))
@@ -92,8 +89,7 @@ def score(
     from polyladder.export.encrypted import encrypt as prepared
     from polyladder.polynomial.store import load
 
-    outputs = [Output("--output", output, ENCRYPTED_SCORES)]
-    (replaced,) = check_outputs(outputs, [model, public, rows], force=force, no_clobber=no_clobber)
+    (replaced,) = check([model, public, rows], force, no_clobber, ("--output", output, ENCRYPTED_SCORES))
     made = prepared(load(model))
     write_atomically(made.score(public.read_bytes(), rows.read_bytes(), workers), output)
     typer.echo(place_words("Encrypted scores:", output, replaced))
@@ -118,11 +114,8 @@ def decrypt(
     found = read_recipe(recipe)
     answers = found.decrypt(secret.read_bytes(), scores.read_bytes())
     if isinstance(found.answer, Classes):
-        best = answers.argmax(1)
-        columns: dict[str, Any] = {
-            "prediction": [found.answer.labels[i] for i in best],
-            "probability": answers.max(1),
-        }
+        best = [found.answer.labels[i] for i in answers.argmax(1)]
+        columns: dict[str, Any] = {"prediction": best, "probability": answers.max(1)}
     else:
         one = answers.shape[1] == 1
         columns = {"prediction" if one else f"prediction_{j + 1}": column for j, column in enumerate(answers.T)}
@@ -141,11 +134,8 @@ def read_recipe(path: Path) -> Any:
 
 def table_rows(recipe: ClientRecipe, rows: str) -> Table:
     """The rows of a table file with the recipe's columns."""
-    from polyladder.fitted.rows import file_columns, file_table
+    from polyladder.fitted.rows import file_rows
     from polyladder.tables.table_file import open_table
 
     file = open_table(rows)
-    kinds, frame = file_columns(file, recipe.columns), file.whole()
-    if not len(frame):
-        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
-    return file_table(frame, kinds, file, recipe.columns)
+    return file_rows(file, recipe.columns).table(file.whole(least=1))

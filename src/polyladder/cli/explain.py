@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import ModelPath
+from polyladder.cli.output import AsJson, ModelPath
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from polyladder.explain.explanation import Explanation
     from polyladder.explain.terms import Formula, Term
 
-FEATURES, PAIRS = 8, 5
-"""Features and interactions that are shown."""
+FEATURES = 8
+"""Features that are shown, at most."""
+
+PAIRS = 5
+"""Interactions that are shown, at most."""
 
 BAR = 24
 """Characters of the strongest feature's bar."""
@@ -46,7 +49,7 @@ def explain(
     tolerance: Annotated[
         str, typer.Option(help="For --formula: the largest error, as a share of the target's range or a probability.")
     ] = "1%",
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the order, the strongest terms, features and interactions, and one exact curve.
 
@@ -78,7 +81,7 @@ def explain(
     if as_json:
         typer.echo(json.dumps(found.json() | {"scores": (estimator.card_ or {}).get("scores", [])}))
     else:
-        show(console, found, written_columns(estimator))
+        show(console, found, {column.name: column.written for column in estimator.model_.columns})
 
 
 def show_shortened(estimator: TableEstimator, tolerance: str, as_json: bool) -> None:
@@ -159,22 +162,13 @@ def show_row(console: Console, parts: Contributions, row: int) -> None:
             say(f"  {'held to the range of predictions':<{width}}  {number_words(parts.held[0, k], signed=True):>10}")
 
 
-def written_columns(estimator: TableEstimator) -> dict[str, Any]:
-    """How the columns of the model's table are written, by name."""
-    return {column["name"]: column.get("written") for column in (estimator.card_ or {}).get("columns", ())}
-
-
 def given_rows(estimator: TableEstimator, data: str, least: int = 2) -> Any:
     """Rows of a file, as the estimator takes them."""
-    from polyladder.automatic.model_rows import file_columns, model_rows
-    from polyladder.tables.number_style import counted
+    from polyladder.automatic.model_rows import model_rows
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
-    columns, frame = file_columns(file, estimator), file.whole()
-    if len(frame) < least:
-        raise ValueError(f"{file.label} must hold at least {counted(least, 'row')}; got {len(frame)}.")
-    return model_rows(frame, columns, file, estimator)
+    return model_rows(file, estimator).table(file.whole(least))
 
 
 def show(console: Console, found: Explanation, written: Mapping[str, Any]) -> None:

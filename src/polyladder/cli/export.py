@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, check, place_words
 from polyladder.export.source import LANGUAGES, to_source
 from polyladder.files import kinds
-from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.fitted.model import AnyModel
@@ -67,13 +66,12 @@ def export(
 
     kind, ending = FORMATS[to]
     place = output or Path(model.stem + ending)
-    outputs = [Output("--output", place, kind)]
-    if to == "c":
-        outputs.append(Output("The header", place.with_suffix(".h"), kinds.HEADER))
-    replaced = check_outputs(outputs, [model], force=force, no_clobber=no_clobber)
+    header = place.with_suffix(".h") if to == "c" else None
+    files = (("--output", place, kind), ("The header", header, kinds.HEADER))
+    replaced = check([model], force, no_clobber, *files)
     source = write(load(model), to, place, {"numbers": numbers.value, "name": name, "table": table, "key": key})
-    for label, each, old in zip(("Export:", "Header:"), outputs, replaced, strict=False):
-        typer.echo(place_words(label, each.path, old))
+    for label, path, old in zip(("Export:", "Header:"), (place, header), replaced, strict=False):
+        typer.echo(place_words(label, path or place, old))
     if source is not None and source.bound is not None:
         typer.echo(f"Proven largest error of each answer: {', '.join(map(rounded_up, source.bound))}.")
 

@@ -12,14 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
-from polyladder.cli.output import Force, Keep, NoClobber, Sheet, place_words
+from polyladder.cli.output import Force, Keep, NoClobber, Quiet, RowsPath, Sheet, check, place_words
 from polyladder.cli.progress import progress
 from polyladder.files.kinds import METRICS, MODEL, PAGE
-from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.automatic.card import Score
     from polyladder.estimators.table_estimator import TableEstimator
+
+MEASURED = (
+    *("target", "task", "loss", "rows", "scores", "notes"),
+    *("classes", "class_counts", "confusion", "residual_quantiles"),
+)
+"""Entries of a card that --metrics writes."""
 
 SHOWN_CLASSES = 10
 """Classes shown in the confusion table, at most."""
@@ -41,7 +46,7 @@ class Solver(StrEnum):
 
 
 def fit(
-    data: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
+    data: RowsPath,
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     output: Annotated[
         Path | None,
@@ -56,11 +61,12 @@ def fit(
         Path | None, typer.Option(help="What each column is, as TOML; `polyladder columns --toml` writes a draft.")
     ] = None,
     test: Annotated[
-        str | None, typer.Option(help="A file of test rows, in place of 15 % of DATA; they are not fitted.")
+        str | None,
+        typer.Option(help="A file of rows to test on, none of which are fitted; by default 15 % of DATA."),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(help="Hold out whole groups, rows with one value in this column; it is not a feature."),
+        typer.Option(help="Hold out whole groups: rows that share a value of this column, which is not a feature."),
     ] = None,
     time: Annotated[
         str | None, typer.Option(help="Hold out the latest rows by this column; it is not a feature unless kept.")
@@ -93,8 +99,8 @@ def fit(
             show_default=False,
         ),
     ] = None,
-    sweeps: Annotated[int, typer.Option(min=1, help="Over all rows of a table that is read in parts.")] = 2,
-    epochs: Annotated[int, typer.Option(min=1, help="Gradient steps under torchrun, with --solver adam.")] = 20,
+    sweeps: Annotated[int, typer.Option(min=1, help="Sweeps over all rows of a table that is read in parts.")] = 2,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the rows under torchrun, with --solver adam.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the split, the folds and the starts.")] = 0,
     report: Annotated[bool, typer.Option("--report", help="Also write an HTML report next to the model.")] = False,
     metrics: Annotated[
@@ -102,7 +108,7 @@ def fit(
     ] = None,
     force: Force = False,
     no_clobber: NoClobber = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the model card as JSON.")] = False,
 ) -> None:
     """Fit a polynomial to a table, compare it on held-out rows and save it.
@@ -119,9 +125,8 @@ def fit(
     place = output or Path(f"{'model' if data == '-' else Path(data).name.split('.')[0] or 'model'}.ladder")
     page = place.with_suffix(".html") if report else None
     places = [place] if page is None else [place, page]
-    named = (("--output", place, MODEL), ("--report", page, PAGE), ("--metrics", metrics, METRICS))
-    outputs = [Output(option, path, kind) for option, path, kind in named if path is not None]
-    replaced = check_outputs(outputs, [*table_files(data), test, schema], force=force, no_clobber=no_clobber)
+    files = (("--output", place, MODEL), ("--report", page, PAGE), ("--metrics", metrics, METRICS))
+    replaced = check([*table_files(data), test, schema], force, no_clobber, *files)
     began = monotonic()
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_processes import under_torchrun
@@ -200,19 +205,7 @@ def write_metrics(card: dict[str, Any], path: Path) -> None:
     """Write how all models did, as JSON."""
     from polyladder.files.replace_file import write_atomically
 
-    names = [
-        "target",
-        "task",
-        "loss",
-        "rows",
-        "scores",
-        "classes",
-        "class_counts",
-        "confusion",
-        "residual_quantiles",
-        "notes",
-    ]
-    found = {"format": "polyladder metrics 1"} | {name: card[name] for name in names if card.get(name) is not None}
+    found = {"format": "polyladder metrics 1"} | {name: card[name] for name in MEASURED if card.get(name) is not None}
     found["held_out"] = card["selection"]["held_out"]
     write_atomically((json.dumps(found, indent=1) + "\n").encode(), path)
 

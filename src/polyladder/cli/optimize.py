@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from polyladder.cli.output import ModelPath, old_option
+from polyladder.cli.output import AsJson, ModelPath, old_option, pairs
 
 
 def optimize(
@@ -28,7 +28,7 @@ def optimize(
         float, typer.Option(min=0, help="Seconds after which the search ends, with what is proven by then.")
     ] = 60.0,
     seconds: Annotated[float | None, typer.Option(min=0, hidden=True)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find the row with the lowest or highest prediction, and prove that no other is better by more than a gap.
 
@@ -45,10 +45,13 @@ def optimize(
     from polyladder.robustness import optimize as searches
 
     estimator = load_estimator(model)
-    ends = {name: read_ends(name, text) for name, text in pairs("--bounds", bounds)}
+    ends = {name: read_ends(name, text) for name, text in pairs("--bounds", bounds, "have the form column=low:high")}
     lower, upper = ({name: pair[i] for name, pair in ends.items()} for i in (0, 1))
     texts = {column.name for column in estimator.model_.columns if column.kind == "category"}
-    fixed = {name: text if name in texts else one_number(name, text) for name, text in pairs("--fix", fix)}
+    fixed = {
+        name: text if name in texts else one_number(name, text)
+        for name, text in pairs("--fix", fix, "have the form column=value")
+    }
     limit = time_budget if seconds is None else old_option("--seconds", "--time-budget", seconds)
     search = searches.maximize if maximize else searches.minimize
     found = search(estimator, lower, upper, fixed=fixed, tolerance=tolerance, max_seconds=limit)
@@ -83,17 +86,6 @@ def shown(value: float | str | None) -> str:
     if isinstance(value, str):
         return value
     return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.6g}"
-
-
-def pairs(option: str, given: list[str] | None) -> list[tuple[str, str]]:
-    """What stands before and behind the equals signs of an option."""
-    found = []
-    for text in given or ():
-        name, equals, value = text.rpartition("=")
-        if not equals or not name:
-            raise ValueError(f"{option} must have the form column=...; got {text!r}.")
-        found.append((name, value))
-    return found
 
 
 def read_ends(name: str, text: str) -> tuple[float, float]:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, Sheet
+from polyladder.cli.output import CsvPath, Force, ModelPath, NoClobber, Quiet, RowsPath, Sheet, check, opened
 from polyladder.files.kinds import TABLE
-from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.estimators.table_estimator import TableEstimator
@@ -23,7 +19,7 @@ if TYPE_CHECKING:
 
 def predict(
     model: ModelPath,
-    rows: Annotated[str, typer.Argument(help="CSV, TSV, JSON lines, Parquet or .xlsx; - for standard input.")],
+    rows: RowsPath,
     output: CsvPath = None,
     sheet: Sheet = None,
     interval: Annotated[
@@ -45,7 +41,7 @@ def predict(
     ] = False,
     force: Force = False,
     no_clobber: NoClobber = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Predict every row of a table, a chunk at a time, in constant memory.
 
@@ -64,14 +60,15 @@ def predict(
     from polyladder.tables.number_style import counted
     from polyladder.tables.table_file import open_table
 
-    outputs = [] if output is None else [Output("--output", output, TABLE)]
-    replaced = any(check_outputs(outputs, [model, rows], force=force, no_clobber=no_clobber))
+    replaced = any(check([model, rows], force, no_clobber, ("--output", output, TABLE)))
     estimator = load_estimator(model)
     file = open_table(rows, sheet=sheet)
-    asked = Asked(interval, threshold, carried_columns(file, id_ or (), keep_columns))
+    for name in id_ or ():
+        file.check_column("--id", name)
+    carried = file.names if keep_columns else tuple(dict.fromkeys(id_ or ()))
     with opened(output) as sink:
         count = 0
-        for lines, chunk_rows in prediction_lines(estimator, file, asked, quiet):
+        for lines, chunk_rows in prediction_lines(estimator, file, interval, threshold, carried, quiet):
             sink.write(lines)
             count += chunk_rows
     for sentence in () if quiet else file.notes:
@@ -83,42 +80,33 @@ def predict(
         print(f"{counted(count, 'prediction')}{of} in {output}{said}.", file=sys.stderr)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a line of the result holds.
+def prediction_lines(
+    estimator: TableEstimator,
+    file: TableFile,
+    interval: float | None = None,
+    threshold: float | None = None,
+    carried: Sequence[str] = (),
+    quiet: bool = False,
+) -> Iterator[tuple[bytes, int]]:
+    """Lines of CSV, the header first, and how many rows they are.
 
-    Attributes:
+    Args:
+        estimator: that predicts.
+        file: the open table.
         interval: percentage of intervals, or None.
         threshold: probability from which on the second of two classes is predicted, or None.
         carried: columns of the file that are copied.
+        quiet: whether nothing is said of strange rows.
     """
-
-    interval: float | None = None
-    threshold: float | None = None
-    carried: tuple[str, ...] = ()
-
-
-def carried_columns(file: TableFile, names: Sequence[str], everything: bool) -> tuple[str, ...]:
-    """The columns to copy; one that is not in the file is refused."""
-    for name in names:
-        if name not in file.names:
-            raise ValueError(f"--id must name a column of {file.label}; got {name!r}.")
-    return file.names if everything else tuple(dict.fromkeys(names))
-
-
-def prediction_lines(
-    estimator: TableEstimator, file: TableFile, asked: Asked, quiet: bool = False
-) -> Iterator[tuple[bytes, int]]:
-    """Lines of CSV, the header first, and how many rows they are."""
     import polars as pl
 
-    from polyladder.automatic.model_rows import file_columns, model_rows
+    from polyladder.automatic.model_rows import model_rows
     from polyladder.tables.totals import row_label
 
-    columns = file_columns(file, estimator)
-    names = predicted_columns(estimator, asked)
+    rows = model_rows(file, estimator)
+    names, answers = answer_columns(estimator, interval, threshold)
     # Two columns of the same name would become one.
-    given = {name: f"{name} (given)" if name in names else name for name in asked.carried}
+    given = {name: f"{name} (given)" if name in names else name for name in carried}
     yield pl.DataFrame(schema=[*given.values(), *names]).write_csv().encode(), 0
     said: set[str] = set()
     row, label = 1, ""
@@ -127,7 +115,7 @@ def prediction_lines(
             continue
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
-            values = predictions(estimator, model_rows(chunk, columns, file, estimator, row), asked)
+            values = answers(rows.table(chunk, row))
         for warning in caught:
             # Chunks differ in which categories are new; one sentence a column is enough.
             sentence = str(warning.message)
@@ -144,66 +132,42 @@ def prediction_lines(
         file.notes.append(f"The last row is labeled {label!r}: it was predicted like any other.")
 
 
-def predicted_columns(estimator: TableEstimator, asked: Asked) -> list[str]:
-    """The header of the result, without copied columns."""
+def answer_columns(
+    estimator: TableEstimator, interval: float | None, threshold: float | None
+) -> tuple[list[str], Callable[[Any], list[Any]]]:
+    """The header of the result without copied columns, and the function that makes its columns, (n,) each, of rows."""
     from polyladder.automatic.card import half_width
     from polyladder.estimators.bayesian import BayesianLPNNRegressor
     from polyladder.estimators.targets import ClassTarget
 
-    interval = asked.interval
     if isinstance(estimator.target_, ClassTarget):
+        labels = estimator.classes_
         if interval is not None:
             raise ValueError("--interval must be left out for a model of classes; their probability is always given.")
-        if asked.threshold is not None and len(estimator.classes_) != 2:
-            raise ValueError(f"--threshold must be left out for {len(estimator.classes_)} classes; it is for two.")
-        return ["prediction", "probability", *(f"probability of {label}" for label in estimator.classes_)]
-    if asked.threshold is not None:
+        if threshold is not None and len(labels) != 2:
+            raise ValueError(f"--threshold must be left out for {len(labels)} classes; it is for two.")
+
+        def classes(X: Any) -> list[Any]:
+            probability = estimator.predict_proba(X)
+            chosen = probability.argmax(1) if threshold is None else (probability[:, 1] >= threshold).astype(int)
+            return [labels[chosen], probability[range(len(chosen)), chosen], *probability.T]
+
+        return ["prediction", "probability", *(f"probability of {label}" for label in labels)], classes
+    if threshold is not None:
         raise ValueError("--threshold must be left out for a model of numbers; it is for two classes.")
-    if interval is None:
-        return ["prediction"]
-    if not isinstance(estimator, BayesianLPNNRegressor):
-        if estimator.card_ is None:
-            raise ValueError(
-                "--interval must be left out: no held-out rows of this model are known. Use polyladder fit."
-            )
-        half_width(estimator.card_, interval)
-    return ["prediction", "lower", "upper"]
+    bayesian = isinstance(estimator, BayesianLPNNRegressor)
+    if interval is not None and not bayesian and estimator.card_ is None:
+        raise ValueError("--interval must be left out: no held-out rows of this model are known. Use polyladder fit.")
+    half = None if interval is None or bayesian else half_width(estimator.card_, interval)
 
+    def numbers(X: Any) -> list[Any]:
+        predicted = estimator.predict(X)
+        if predicted.ndim > 1:
+            raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
+        if interval is None:
+            return [predicted]
+        if half is None:
+            return [predicted, *estimator.predict_interval(X, level=interval / 100)]
+        return [predicted, predicted - half, predicted + half]
 
-def predictions(estimator: TableEstimator, X: Any, asked: Asked) -> list[Any]:
-    """The columns of the result for some rows. Each has shape (n,)."""
-    from polyladder.automatic.card import half_width
-    from polyladder.estimators.bayesian import BayesianLPNNRegressor
-    from polyladder.estimators.targets import ClassTarget
-
-    if isinstance(estimator.target_, ClassTarget):
-        probability = estimator.predict_proba(X)
-        chosen = probability.argmax(1)
-        if asked.threshold is not None:
-            chosen = (probability[:, 1] >= asked.threshold).astype(int)
-        return [estimator.classes_[chosen], probability[range(len(chosen)), chosen], *probability.T]
-    predicted = estimator.predict(X)
-    if predicted.ndim > 1:
-        raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
-    interval = asked.interval
-    if interval is None:
-        return [predicted]
-    if isinstance(estimator, BayesianLPNNRegressor):
-        lower, upper = estimator.predict_interval(X, level=interval / 100)
-        return [predicted, lower, upper]
-    half = half_width(estimator.card_, interval)
-    return [predicted, predicted - half, predicted + half]
-
-
-@contextmanager
-def opened(path: Path | None) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that appears only when it is whole."""
-    if path is None:
-        stream = typer.get_binary_stream("stdout")
-        yield stream
-        stream.flush()
-        return
-    from polyladder.files.replace_file import replacing
-
-    with replacing(path) as sink:
-        yield sink
+    return ["prediction"] if interval is None else ["prediction", "lower", "upper"], numbers

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import Force, ModelPath, NoClobber, place_words
+from polyladder.cli.output import Force, ModelPath, NoClobber, check, place_words
 from polyladder.files.kinds import PAGE
-from polyladder.files.outputs import Output, check_outputs
 
 if TYPE_CHECKING:
     from polyladder.estimators.table_estimator import TableEstimator
@@ -36,7 +35,7 @@ def report(
     from polyladder.automatic.model_rows import load_estimator
     from polyladder.report.page import write_report
 
-    (replaced,) = check_outputs([Output("--output", output, PAGE)], [model, data], force=force, no_clobber=no_clobber)
+    (replaced,) = check([model, data], force, no_clobber, ("--output", output, PAGE))
     estimator = load_estimator(model)
     rows, target = (None, None) if data is None else judged_rows(estimator, data)
     write_report(estimator, output, rows, target)
@@ -47,18 +46,16 @@ def judged_rows(estimator: TableEstimator, data: str) -> tuple[Any, Any]:
     """Rows of a file as the model takes them, and their targets if the file has them; rows without one are left out."""
     import sys
 
-    from polyladder.automatic.model_rows import file_columns, model_rows
+    from polyladder.automatic.model_rows import model_rows
     from polyladder.estimators.targets import ClassTarget
     from polyladder.tables.columns import ColumnKind, column_kind, convert
     from polyladder.tables.table_file import open_table
 
     file = open_table(data)
-    columns, frame = file_columns(file, estimator), file.whole()
-    if not len(frame):
-        raise ValueError(f"{file.label} must hold rows under its header; there are none.")
+    rows, frame = model_rows(file, estimator), file.whole(least=1)
     name = (estimator.card_ or {}).get("target")
     if name not in file.names:
-        return model_rows(frame, columns, file, estimator), None
+        return rows.table(frame), None
     text = isinstance(estimator.target_, ClassTarget) and estimator.classes_.dtype.kind in "OU"
     written = (estimator.card_ or {}).get("target_written")
     plain = ColumnKind(name, "category" if text else "number")
@@ -68,4 +65,4 @@ def judged_rows(estimator: TableEstimator, data: str) -> tuple[Any, Any]:
         frame, target = frame.filter(target.is_not_null()), target.drop_nulls()
     if not len(frame):
         raise ValueError(f"{file.label} must hold a row with a value of {name}; there is none.")
-    return model_rows(frame, columns, file, estimator), target.to_numpy()
+    return rows.table(frame), target.to_numpy()

@@ -37,12 +37,12 @@ from polyladder.estimators.posterior_size import (
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator
 from polyladder.fitted.answers import Draws, Probit
+from polyladder.fitted.features import Features
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.diagnostics import effective_sample_size, split_rhat
 from polyladder.predictive.mixture import StudentMixture, waic
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
-from polyladder.tables.features import Features
 from polyladder.tables.partitions import Coded, LocalPartitions, Partitions
 from polyladder.training.bayes.gibbs import sample_gibbs
 from polyladder.training.bayes.noise import noise_columns

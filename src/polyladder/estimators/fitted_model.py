@@ -11,12 +11,12 @@ import numpy as np
 from polyladder.estimators.targets import NumberTarget
 from polyladder.fitted.answers import Guard
 from polyladder.fitted.column import Column, described
+from polyladder.fitted.features import Features
 from polyladder.fitted.plan import Feature
-from polyladder.fitted.steps import STEPS, Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step, YeoJohnson
-from polyladder.fitted.steps.quantile import quantile_step
+from polyladder.fitted.steps import Blank, Clip, IsMissing
+from polyladder.fitted.steps.step import applied, undone
 from polyladder.tables.columns import ColumnKind, column_kind
 from polyladder.tables.dates import DAYS
-from polyladder.tables.features import Features
 
 Note = Mapping[str, Any]
 
@@ -44,11 +44,12 @@ def table_model(features: Features, notes: Sequence[Note]) -> tuple[tuple[Column
     if len(notes) != len(features.names_in_):
         notes = [{}] * len(features.names_in_)
     cells = [cells_of(features, i, note) for i, note in enumerate(notes)]
-    steps = feature_steps(features, cells)
+    blanks = {i: (Blank(kind.missing),) for i, kind in enumerate(cells) if kind.missing is not None}
+    steps = tuple(Feature(f.column, (*blanks.get(f.column, ()), *f.steps)) for f in features.steps)
     inputs: dict[int, list[int]] = {}
     for k, feature in enumerate(steps):
         inputs.setdefault(feature.column, []).append(k)
-    numbers = {i: number for number, i in enumerate(numeric_positions(features))}
+    numbers = {i: number for number, i in enumerate(i for i in range(len(notes)) if i not in features.categorical_)}
     columns = []
     for i, (note, kind) in enumerate(zip(notes, cells, strict=True)):
         own = Column(
@@ -61,53 +62,6 @@ def table_model(features: Features, notes: Sequence[Note]) -> tuple[tuple[Column
         found = number_column(features, own, numbers[i], steps) if i in numbers else text_column(features, own, i)
         columns.append(replace(described(found, note), binary=is_binary(described(found, note), steps)))
     return tuple(columns), steps
-
-
-def feature_steps(features: Features, cells: Sequence[ColumnKind]) -> tuple[Feature, ...]:
-    """The inputs of the ladders, in the order in which `Features` makes them."""
-    numeric = numeric_positions(features)
-    mains = {int(i): main_steps(features, numeric.index(int(i)), at) for at, i in enumerate(features.kept_)}
-    found = [Feature(i, steps) for i, steps in mains.items()]
-    found += [Feature(numeric[int(k)], (IsMissing(),)) for k in features.flagged_]
-    if features.encoder_ is not None:
-        for i, known in zip(features.encoded_, features.encoder_.categories_, strict=True):
-            found += [Feature(i, (IsCategory(category),)) for category in known.tolist()]
-    for i, words in features.further_steps():
-        found.append(Feature(i, tuple(STEPS[name](*numbers) for name, numbers in words)))
-    ramps = features.ramps_
-    if ramps is not None:
-        owner = features.kept_[ramps.column].tolist()
-        for i, low, high, mean, scale in zip(owner, ramps.low, ramps.high, ramps.mean, ramps.scale, strict=True):
-            bent = (Ramp(float(low), float(high)), Affine(float(mean), float(scale)))
-            found.append(Feature(i, (*mains[i], *bent)))
-    blanks = {i: kind.missing for i, kind in enumerate(cells) if kind.missing is not None}
-    return tuple(Feature(f.column, (Blank(blanks[f.column]), *f.steps)) if f.column in blanks else f for f in found)
-
-
-def main_steps(features: Features, number: int, at: int) -> tuple[Step, ...]:
-    """What `Features` does to a number: fill, hold to a range, shape, scale.
-
-    Args:
-        features: fitted.
-        number: counts among the columns of numbers.
-        at: counts among those of them that vary.
-    """
-    steps: list[Step] = []
-    if features.imputer_ is not None:
-        steps.append(Fill(float(features.imputer_.statistics_[number])))
-    if features.clip:
-        steps.append(Clip(float(features.low_[number]), float(features.high_[number])))
-    if features.shaper_ is not None and features.kind == "quantile":
-        knots = features.shaper_.quantiles_[:, at].tolist()
-        steps.append(quantile_step(knots, features.shaper_.references_.tolist()))
-    elif features.shaper_ is not None:
-        steps.append(YeoJohnson(float(features.shaper_.lambdas_[at])))
-    return (*steps, Affine(float(features.scaler_.mean_[at]), float(features.scaler_.scale_[at])))
-
-
-def numeric_positions(features: Features) -> list[int]:
-    """Positions in the table of the columns of numbers, the constant ones included."""
-    return [i for i in range(len(features.names_in_)) if i not in features.categorical_]
 
 
 def cells_of(features: Features, position: int, note: Note) -> ColumnKind:
@@ -149,15 +103,8 @@ def number_column(features: Features, column: Column, number: int, steps: Sequen
         return replace(column, typical=(low + high) / 2 if column.fill is None else column.fill)
     main = column.inputs[0]
     # The number that becomes the mean, where no card knows the median.
-    typical = float(through(steps[main].steps[:-1], np.float64(features.scaler_.mean_[main])))
+    typical = float(undone(steps[main].steps[:-1], np.asarray(features.scaler_.mean_[main])))
     return replace(column, typical=min(max(typical, low), high), main=main)
-
-
-def through(steps: Sequence[Step], y: Any) -> Any:
-    """Values back through steps to where they come from."""
-    for step in reversed(steps):
-        y = step.inverse(y)
-    return y
 
 
 def text_column(features: Features, column: Column, position: int) -> Column:
@@ -173,8 +120,6 @@ def is_binary(column: Column, steps: Sequence[Feature]) -> bool:
     """Whether training saw 0 and 1, and nothing else as far as is known."""
     if column.main is None or not np.allclose([column.low, column.high], [0.0, 1.0], rtol=0.0):
         return False
-    ends = np.array([0.0, 1.0])
-    for step in steps[column.main].steps:
-        ends = step.apply(ends)
+    ends = applied(steps[column.main].steps, np.array([0.0, 1.0]))
     # Of all columns with these ends and this mean, that of nothing else has the largest variance, which is 1 here.
     return not any(column.counts[1:-1]) and bool(-ends[0] * ends[1] <= 1 + 1e-6)

@@ -45,6 +45,7 @@ from polyladder.estimators.table_estimator import ClassPrediction, Laddered, Num
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
 from polyladder.estimators.training_size import Wanted
 from polyladder.estimators.work import SWEEPS, work_for
+from polyladder.fitted.features import KINDS, Features
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.single import UNIT, SingleMean, single_mean
@@ -52,7 +53,6 @@ from polyladder.polynomial.sparse import is_sparse
 from polyladder.polynomial.units import mean_of
 from polyladder.polynomial.widen import widen
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
-from polyladder.tables.features import KINDS, Features
 from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
 from polyladder.tables.table import Table

@@ -16,14 +16,14 @@ from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.settled import settled
 from polyladder.estimators.table_estimator import Prepared
 from polyladder.estimators.targets import ClassTarget, NumberTarget, Target, refuse_dates, refuse_masked
+from polyladder.fitted.features import Features
+from polyladder.fitted.whole_features import Summarize, Summary, features_of, part_table
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.widen import widen
-from polyladder.tables.features import Features
 from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.partitions import Coded, Part, Partitions
 from polyladder.tables.table import Table
-from polyladder.tables.whole_features import Summarize, Summary, features_of, part_table
 from polyladder.training.partitions.fit import fit_partitions
 from polyladder.training.solves.alternating import AlternatingFit, fit_alternating, random_start
 from polyladder.training.threads import limited, threads_for

@@ -15,10 +15,10 @@ from polyladder.estimators.registry import find_class
 from polyladder.estimators.restored_records import unfit_record
 from polyladder.estimators.table_estimator import ClassPrediction, TableEstimator
 from polyladder.estimators.targets import ClassTarget, NumberTarget
+from polyladder.fitted.features import KINDS, Features
+from polyladder.fitted.ramps import Ramps
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.tables.features import KINDS, Features
 from polyladder.tables.landmarks import Landmarks
-from polyladder.tables.ramps import Ramps
 from polyladder.tables.sparse_features import SparseFeatures
 from polyladder.tables.table import Table
 from polyladder.training.losses.loss import Loss
@@ -140,8 +140,8 @@ def check_table_features(features: Features) -> int:
             check_parameters(part)
     known = check_encoder(features.encoder_, len(encoded)) if encoded else []
     check_transformed(features, numeric, dict(zip(encoded, known, strict=True)))
-    further = [value for _, words in features.further_steps() for _, numbers in words for value in numbers]
-    require(bool(np.isfinite(further).all()), "a step of an input has no finite numbers")
+    waves = [value for _, *numbers in features.waves_ for value in numbers]
+    require(bool(np.isfinite(waves).all()), "a step of an input has no finite numbers")
     if features.mean_ is not None:
         check_shape("mean_", features.mean_, (len(features.feature_names_out_),))
     return len(names)

@@ -29,12 +29,12 @@ from polyladder.estimators.targets import (
     refuse_masked,
 )
 from polyladder.fitted.answers import Answer, Classes, Numbers
+from polyladder.fitted.features import KINDS, Features, read_rows
 from polyladder.fitted.model import FittedModel
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.substitute import substitute
-from polyladder.tables.features import KINDS, Features, read_rows
 from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table, is_frame
@@ -423,7 +423,7 @@ class Laddered:
         if isinstance(table, SparseTable):
             return super().table_outputs(table)  # type: ignore[misc]
         model: FittedModel = self.model_  # type: ignore[attr-defined]
-        model.warn_of(table)
+        model.plan.warn_of(table)
         return model.table_outputs(table)[0]
 
     def _wide(self) -> LadderPolynomial | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from polyladder.files.unpack import reason
@@ -14,71 +15,69 @@ DEEPEST = 60
 LONGEST = 2**21
 """Characters of one element's text: a cell of a spreadsheet holds at most 32,767."""
 
-Start = Callable[[str, dict[str, str]], object]
-End = Callable[[str, str], object]
+AT_ONCE = 2**13
+"""Bytes whose elements are held at once."""
 
 
-class Parts:
-    """Reports every element of a document when it begins and, with its text, when it ends.
+class Event(NamedTuple):
+    """An element begins, with its attributes, or ends, with its text.
 
-    Names come without their namespace's prefix. If elements interrupt a text, only the part after the last of them
+    Its name comes without the prefix of a namespace. If elements interrupt a text, only the part after the last of them
     counts.
-
-    Args:
-        label: what the file is called in messages.
-        start: told the name and the attributes.
-        end: told the name and the text.
     """
 
-    def __init__(self, label: str, start: Start, end: End) -> None:
-        self.label, self.start, self.end = label, start, end
-        self.depth = self.length = 0
-        self.text: list[str] = []
-        # Spreadsheets write UTF-8; other encodings are not supported.
-        self.parser: Any = expat.ParserCreate("UTF-8")
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self.began
-        self.parser.EndElementHandler = self.ended
-        self.parser.CharacterDataHandler = self.read
-        # Entities are declared there, and entities can expand without limit.
-        self.parser.StartDoctypeDeclHandler = self.declared
+    begins: bool
+    name: str
+    attributes: Mapping[str, str]
+    text: str
 
-    def feed(self, block: bytes, last: bool = False) -> None:
-        """Read on; what is not XML is refused with a sentence."""
+
+def elements(blocks: Iterable[bytes], label: str) -> Iterator[Event]:
+    """Everything that begins or ends in a document; what is not XML is refused with a sentence.
+
+    Args:
+        blocks: of the document, cut anywhere.
+        label: what the file is called in messages.
+    """
+    found: list[Event] = []
+    pieces: list[str] = []
+    depth = length = 0
+
+    def began(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth, length
+        depth, length = depth + 1, 0
+        pieces.clear()
+        if depth > DEEPEST:
+            raise ValueError(f"{label} must have at most {DEEPEST} elements within each other; got more.")
+        found.append(Event(True, name.rpartition(":")[2], attributes, ""))
+
+    def ended(name: str) -> None:
+        nonlocal depth, length
+        found.append(Event(False, name.rpartition(":")[2], {}, "".join(pieces)))
+        depth, length = depth - 1, 0
+        pieces.clear()
+
+    def read(text: str) -> None:
+        nonlocal length
+        length += len(text)
+        if length > LONGEST:
+            raise ValueError(f"{label} must have cells of at most {LONGEST:,} characters; got more.")
+        pieces.append(text)
+
+    def declared(*_: Any) -> None:
+        raise ValueError(f"{label} must be a workbook without XML declarations; it has one. Save it again.")
+
+    # Spreadsheets write UTF-8; other encodings are not supported.
+    parser: Any = expat.ParserCreate("UTF-8")
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = began, ended, read
+    # Entities are declared there, and entities can expand without limit.
+    parser.StartDoctypeDeclHandler = declared
+    pieces_of = (block[at : at + AT_ONCE] for block in blocks for at in range(0, len(block), AT_ONCE))
+    for piece in chain(pieces_of, [b""]):
         try:
-            self.parser.Parse(block, last)
+            parser.Parse(piece, not piece)
         except expat.ExpatError as error:
-            raise ValueError(f"{self.label} cannot be read as a workbook: {reason(error)}.") from error
-
-    def began(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise ValueError(f"{self.label} must have at most {DEEPEST} elements within each other; got more.")
-        self.text, self.length = [], 0
-        self.start(name.rpartition(":")[2], attributes)
-
-    def ended(self, name: str) -> None:
-        """An element ends."""
-        self.depth -= 1
-        self.end(name.rpartition(":")[2], "".join(self.text))
-        self.text, self.length = [], 0
-
-    def read(self, text: str) -> None:
-        """Text of the current element."""
-        self.length += len(text)
-        if self.length > LONGEST:
-            raise ValueError(f"{self.label} must have cells of at most {LONGEST:,} characters; got more.")
-        self.text.append(text)
-
-    def declared(self, *_: Any) -> None:
-        """A document type is declared."""
-        raise ValueError(f"{self.label} must be a workbook without XML declarations; it has one. Save it again.")
-
-
-def read_parts(blocks: Iterable[bytes], label: str, start: Start, end: End) -> None:
-    """Read a whole document; see `Parts`."""
-    parts = Parts(label, start, end)
-    for block in blocks:
-        parts.feed(block)
-    parts.feed(b"", last=True)
+            raise ValueError(f"{label} cannot be read as a workbook: {reason(error)}.") from error
+        yield from found
+        found.clear()

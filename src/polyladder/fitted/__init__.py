@@ -1,1 +1,1 @@
-"""The fitted model as one frozen value: columns, steps, ladders, answer, card. All readers of models read this."""
+"""The fitted model as one frozen value: columns, steps, ladders, answer, card; and features, which learn its steps."""

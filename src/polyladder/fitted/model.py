@@ -7,7 +7,6 @@ Predictions, explanations, certificates, exports, pages and files read this valu
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +20,7 @@ from polyladder.fitted.answers import Answer, Classes, Draws, Numbers, Probit
 from polyladder.fitted.answers.answer import guard_range
 from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.column import Column, described
-from polyladder.fitted.plan import Feature, Plan, named, plan_of
+from polyladder.fitted.plan import Feature, Plan, feature_names, plan_of
 from polyladder.fitted.rows import read
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -82,7 +81,7 @@ class FittedModel:
     @cached_property
     def plan(self) -> Plan:
         """How the inputs are worked out."""
-        return plan_of(self.columns, self.steps)
+        return plan_of(self.steps)
 
     @cached_property
     def evaluate_mean(self) -> Callable[[Tensor], Tensor]:
@@ -125,20 +124,7 @@ class FittedModel:
     @property
     def input_names(self) -> tuple[str, ...]:
         """What each input of the ladders is."""
-        found, seen = [], dict.fromkeys(range(len(self.columns)), 0)
-        for k, feature in enumerate(self.steps):
-            column = self.columns[feature.column]
-            if column.kind == "category":
-                category = column.categories[column.inputs.index(k)]
-                found.append(f"{column.name} = {'missing' if category is None else category}")
-            elif k == column.flag:
-                found.append(f"{column.name} is missing")
-            elif k == column.main or named(feature.steps, column.name) != column.name:
-                found.append(named(feature.steps, column.name))
-            else:
-                seen[feature.column] += 1
-                found.append(f"{column.name}, ramp {seen[feature.column]}")
-        return tuple(found)
+        return tuple(feature_names([column.name for column in self.columns], self.steps))
 
     @property
     def labels(self) -> tuple[Any, ...] | None:
@@ -176,13 +162,12 @@ class FittedModel:
     def inputs(self, rows: Any) -> Tensor:
         """The inputs of the ladders. Shape (n, d), float64."""
         table = self.read(rows)
-        self.warn_of(table)
+        self.plan.warn_of(table)
         return torch.from_numpy(np.ascontiguousarray(self.table_inputs(table)))
 
     def table_inputs(self, table: Table) -> Array:
         """The same of rows that were taken apart, without a word, in memory with rows last. Shape (n, d)."""
-        place = {position: k for k, position in enumerate(table.positions)}
-        return self.plan(table.numbers[:, [place[i] for i in self.plan.numeric]], table.categories)
+        return self.plan(table)
 
     def table_outputs(self, table: Table) -> Tensor:
         """Outputs of rows: of every ladder (members, n, m) if the answer asks for that, else their mean (1, n, m)."""
@@ -218,35 +203,8 @@ class FittedModel:
     def said(self, rows: Any) -> Tensor:
         """The outputs of rows, with a warning where the rows are strange; refused where they are no numbers."""
         table = self.read(rows)
-        self.warn_of(table)
+        self.plan.warn_of(table)
         return finite(self.table_outputs(table))
-
-    def warn_of(self, table: Table) -> None:
-        """Say which numbers are missing that never were in training, and which categories training did not see."""
-        gone = np.isnan(table.numbers).any(0)
-        lacking = [
-            repr(self.columns[i].name)
-            for k, i in enumerate(table.positions)
-            if gone[k] and self.columns[i].flag is None and self.columns[i].role == "numeric"
-        ]
-        if lacking:
-            say(
-                f"Numbers are missing in {', '.join(lacking[:5])}{' ...' if len(lacking) > 5 else ''}, where training "
-                "had all: each counts as the column's median."
-            )
-        for i, texts in table.categories.items():
-            column = self.columns[i]
-            unseen = sorted("missing" if v is None else v for v in set(texts) - set(column.categories))
-            if unseen and column.inputs:
-                say(
-                    f"Column {column.name!r} holds categories that training did not see and that count as none: "
-                    f"{', '.join(unseen[:5])}{' ...' if len(unseen) > 5 else ''}."
-                )
-
-
-def say(sentence: str) -> None:
-    """Warn of rows that are about to be predicted."""
-    warnings.warn(sentence, UserWarning, stacklevel=4)
 
 
 def finite(outputs: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,16 @@ import numpy as np
 from polyladder.fitted.column import Column
 from polyladder.tables.columns import ColumnKind, convert
 from polyladder.tables.marks import as_others_write
-from polyladder.tables.table import Located, Table, as_numbers, frame_columns, is_date, is_frame, read_table
+from polyladder.tables.table import (
+    Located,
+    Table,
+    as_numbers,
+    frame_columns,
+    is_date,
+    is_frame,
+    matrix_table,
+    read_table,
+)
 
 if TYPE_CHECKING:
     from polyladder.tables.table_file import TableFile
@@ -32,7 +42,7 @@ def read(columns: Sequence[Column], rows: Any, named: bool = True) -> Table:
         from polyladder.tables.table_file import frame_file
 
         file = frame_file(rows)
-        return file_table(file.whole(), file_columns(file, columns, named), file, columns)
+        return file_rows(file, columns, named).table(file.whole())
     if isinstance(rows, Mapping):
         import polars as pl
 
@@ -53,7 +63,7 @@ def array_table(columns: Sequence[Column], rows: Any) -> Table:
     numbers = np.asarray(rows, dtype=np.float64)
     if numbers.ndim != 2 or numbers.shape[1] != len(columns):
         raise ValueError(f"X must have shape (rows, {len(columns)}), as in training; got {numbers.shape}.")
-    return Table(numbers, {}, tuple(range(len(columns))), tuple(column.name for column in columns))
+    return matrix_table(numbers, (column.name for column in columns))
 
 
 def frame_table(columns: Sequence[Column], rows: Any, named: bool) -> Table:
@@ -90,48 +100,57 @@ def refuse_missing(columns: Sequence[Column], table: Table) -> None:
         )
 
 
-def file_columns(file: TableFile, columns: Sequence[Column], named: bool = True) -> dict[str, ColumnKind]:
-    """For each column of the file that the model needs, in the model's order, what it holds.
+@dataclass(frozen=True)
+class FileRows:
+    """A file whose cells become rows of a model.
+
+    Attributes:
+        file: the open table.
+        columns: of the model's table.
+        kinds: for each of them, in their order, its name in the file and what it holds.
+    """
+
+    file: TableFile
+    columns: Sequence[Column]
+    kinds: dict[str, ColumnKind]
+
+    def table(self, chunk: Any, row: int = 1) -> Table:
+        """Rows of the file, converted cell by cell. What had to be converted is said as a warning.
+
+        Args:
+            chunk: a polars frame with the cells.
+            row: number of the first row, for messages.
+        """
+        numbers, categories, positions = [], {}, []
+        others = as_others_write(chunk, self.kinds, self.file.comma, warn)
+        for i, (column, (name, kind)) in enumerate(zip(self.columns, others.items(), strict=True)):
+            cells = convert(chunk[name], kind, self.file.comma, row, warn)
+            if column.kind == "category":
+                categories[i] = np.array(cells.to_list(), dtype=object)
+            else:
+                positions.append(i)
+                numbers.append(cells.to_numpy())
+        matrix = np.stack(numbers, 1).astype(np.float64) if numbers else np.empty((len(chunk), 0))
+        table = Table(matrix, categories, tuple(positions), tuple(column.name for column in self.columns))
+        refuse_missing(self.columns, table)
+        return table
+
+
+def file_rows(file: TableFile, columns: Sequence[Column], named: bool = True) -> FileRows:
+    """A file by the columns that a model needs; refused where it lacks some.
 
     A model that was fitted to an array has no names: it takes the columns of the file as they come.
     """
     kinds = [column.reading for column in columns]
     lacking = [kind.name for kind in kinds if kind.name not in file.names]
     if not lacking:
-        return {kind.name: kind for kind in kinds}
+        return FileRows(file, columns, {kind.name: kind for kind in kinds})
     if not named and len(file.names) == len(kinds):
-        return dict(zip(file.names, kinds, strict=True))
+        return FileRows(file, columns, dict(zip(file.names, kinds, strict=True)))
     listed = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
     raise ValueError(
         f"{file.label} must have the {len(kinds)} columns that the model was fitted to; it lacks {listed}."
     )
-
-
-def file_table(
-    chunk: Any, kinds: dict[str, ColumnKind], file: TableFile, columns: Sequence[Column], row: int = 1
-) -> Table:
-    """Rows of a file, converted cell by cell. What had to be converted is said as a warning.
-
-    Args:
-        chunk: a polars frame with the cells.
-        kinds: as `file_columns` found them.
-        file: that the chunk is of.
-        columns: of the model's table.
-        row: number of the first row, for messages.
-    """
-    numbers, categories, positions = [], {}, []
-    others = as_others_write(chunk, kinds, file.comma, warn)
-    for i, (column, (name, kind)) in enumerate(zip(columns, others.items(), strict=True)):
-        cells = convert(chunk[name], kind, file.comma, row, warn)
-        if column.kind == "category":
-            categories[i] = np.array(cells.to_list(), dtype=object)
-        else:
-            positions.append(i)
-            numbers.append(cells.to_numpy())
-    matrix = np.stack(numbers, 1).astype(np.float64) if numbers else np.empty((len(chunk), 0))
-    table = Table(matrix, categories, tuple(positions), tuple(column.name for column in columns))
-    refuse_missing(columns, table)
-    return table
 
 
 def warn(sentence: str) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
+from polyladder.fitted.ramps import Ramps
 from polyladder.fitted.steps import Affine, Ramp, Step
-from polyladder.fitted.steps.step import Array
-from polyladder.tables.ramps import Ramps
+from polyladder.fitted.steps.step import Array, applied, undone
 from polyladder.tables.table import Table
 
 Value = float | str | None
@@ -57,9 +57,7 @@ def main_steps(model: FittedModel, column: Column) -> tuple[Step, ...]:
 
 def scaled(model: FittedModel, column: Column, x: Array) -> Array:
     """Values of a column of numbers as the ladders see them. Shape (n,)."""
-    for step in main_steps(model, column):
-        x = step.apply(x)
-    return x
+    return applied(main_steps(model, column), x)
 
 
 def unscaled(model: FittedModel, column: Column, value: float) -> float:
@@ -68,9 +66,7 @@ def unscaled(model: FittedModel, column: Column, value: float) -> float:
     # Asked first: beyond what it can reach, a bent transform has no inverse at all.
     if not low < value < high:
         return column.reach[0] if value <= low else column.reach[1]
-    x = np.array([value])
-    for step in reversed(main_steps(model, column)):
-        x = step.inverse(x)
+    x = undone(main_steps(model, column), np.array([value]))
     return min(max(float(x[0]), column.reach[0]), column.reach[1])
 
 
@@ -81,13 +77,7 @@ def is_straight(model: FittedModel, column: Column) -> bool:
 
 def inputs_along(model: FittedModel, column: Column, x: Array) -> dict[int, Array]:
     """The inputs of a column of numbers at values of it, but for whether it is missing. Each has shape (n,)."""
-    found = {}
-    for k in column.inputs:
-        values = x
-        for step in model.steps[k].steps:
-            values = step.apply(values)
-        found[k] = values
-    return {k: values for k, values in found.items() if k != column.flag}
+    return {k: applied(model.steps[k].steps, x) for k in column.inputs if k != column.flag}
 
 
 def bent_steps(model: FittedModel, column: Column) -> dict[int, tuple[Step, ...]]:

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from polyladder.analysis.jacobian import jacobian, weighted_gradient
 from polyladder.analysis.line import LinePolynomial, line_polynomial
+from polyladder.fitted.ramps import Ramps
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.tables.ramps import Ramps
 
 AT_ONCE = 2**23
 """Numbers of states along lines that are held at once."""

@@ -15,6 +15,7 @@ from polyladder.fitted.column import Column
 from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
 from polyladder.fitted.plan import Plan, plan_of
 from polyladder.fitted.steps import Fill
+from polyladder.fitted.steps.step import undone
 from polyladder.fitted.values import main_steps, ramps_of, scaled
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region, box
@@ -101,7 +102,7 @@ class TableModel:
         """How the inputs without ramps, which stand behind them, are worked out."""
         own = {k for column in self.columns for k in (column.main, column.flag) if k is not None}
         own |= {k for column in self.texts.values() for k in column.inputs}
-        return plan_of(self.model.columns, [self.model.steps[k] for k in sorted(own)])
+        return plan_of([self.model.steps[k] for k in sorted(own)])
 
     @cached_property
     def order(self) -> list[int]:
@@ -144,9 +145,7 @@ class TableModel:
 
     def inputs(self, table: Table) -> Tensor:
         """The inputs of rows, without ramps. Shape (n, d)."""
-        place = {position: k for k, position in enumerate(table.positions)}
-        z = self.plain(table.numbers[:, [place[i] for i in self.plain.numeric]], table.categories)
-        return torch.from_numpy(np.ascontiguousarray(z))
+        return torch.from_numpy(np.ascontiguousarray(self.plain(table)))
 
     def refuse_further(self) -> None:
         """Refuse to search a model whose inputs need not rise with their columns."""
@@ -217,9 +216,7 @@ class TableModel:
         numbers = (lower.numbers + upper.numbers) / 2
         moving = upper.numbers > lower.numbers
         for at, place in enumerate(self.order):
-            found = z[:, at]
-            for step in reversed(main_steps(self.model, self.columns[place])):
-                found = step.inverse(found)
+            found = undone(main_steps(self.model, self.columns[place]), z[:, at])
             usable = moving[:, place] & np.isfinite(found)
             numbers[:, place] = np.where(usable, found, numbers[:, place])
         return np.asarray(np.clip(numbers, lower.numbers, upper.numbers))

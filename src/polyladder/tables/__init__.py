@@ -1,1 +1,1 @@
-"""Rows come in: table files, columns and what they mean, features, sparse rows."""
+"""Rows come in: table files, columns and what they mean, sparse rows, rows in parts."""

@@ -35,8 +35,6 @@ def find_words(cells: Any) -> tuple[str, str] | None:
     Args:
         cells: text without surrounding space, none missing, each as often as it occurs.
     """
-    import polars as pl
-
     counted = cells.value_counts(sort=True)
     spelled = counted[counted.columns[0]].to_list()
     if len(spelled) > 2 * len(PAIRS) or not all(s.lower() in NO | YES | {"0", "1"} for s in spelled):
@@ -44,11 +42,9 @@ def find_words(cells: Any) -> tuple[str, str] | None:
     no = next((s for s in spelled if s.lower() in NO), None)
     yes = next((s for s in spelled if s.lower() in YES), None)
     found = {s.lower() for s in spelled}
-    if no is None or yes is None or not found & {*NO, *YES}:
-        return None
     # A column with "no" and "on" holds words of two different pairs.
-    pairs = [pair for pair in PAIRS if found & set(pair) == set(pair)]
-    return (no, yes) if pairs and isinstance(cells.dtype, pl.String) else None
+    paired = any(found.issuperset(pair) for pair in PAIRS)
+    return (no, yes) if no is not None and yes is not None and paired else None
 
 
 def spellings(words: tuple[str, str]) -> dict[str, str]:

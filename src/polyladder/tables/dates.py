@@ -6,12 +6,17 @@ import datetime
 import math
 from typing import Any
 
+TIMES = ("%H:%M", "%I:%M %p", "%I:%M:%S %p", "%H:%M:%S%.f")
+"""Times of day."""
+
+ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
+"""Unambiguous formats: they are read in every column of dates, whatever its own format."""
+
+WITHOUT_DAY = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
+"""Months; they are read as their first day."""
+
 DATE_FORMATS = (
-    "%Y-%m-%d",
-    "%Y-%m-%d %H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M",
+    *ISO,
     "%Y/%m/%d",
     "%Y/%m/%d %H:%M:%S",
     "%Y/%m/%d %H:%M",
@@ -41,25 +46,10 @@ DATE_FORMATS = (
     "%b %d %Y",
     "%Y%m%d",
     "%Y%m%dT%H%M%S",
-    "%Y-%m",
-    "%m/%Y",
-    "%b %Y",
-    "%B %Y",
-    "%H:%M",
-    "%H:%M:%S%.f",
-    "%I:%M %p",
-    "%I:%M:%S %p",
+    *WITHOUT_DAY,
+    *TIMES,
 )
 """How dates may be written; the first that fits every cell counts."""
-
-TIMES = ("%H:%M", "%I:%M %p", "%I:%M:%S %p", "%H:%M:%S%.f")
-"""Times of day."""
-
-ISO = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f")
-"""Unambiguous formats: they are read in every column of dates, whatever its own format."""
-
-WITHOUT_DAY = ("%Y-%m", "%m/%Y", "%b %Y", "%B %Y")
-"""Months; they are read as their first day."""
 
 SWAPPED = {"%d/%m/%Y": "%m/%d/%Y", "%d-%m-%Y": "%m-%d-%Y", "%d/%m/%y": "%m/%d/%y"}
 """Formats of which a cell may fit both."""

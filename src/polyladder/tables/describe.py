@@ -53,17 +53,26 @@ def describe_columns(table: Table) -> list[ColumnSummary]:
 def describe_numbers(name: str, values: NDArray[np.float64]) -> ColumnSummary:
     """A column of numbers."""
     present = values[~np.isnan(values)]
-    some = present.size > 0
+    found = nothing_of(name, "number", values.size - present.size)
+    found["unit"] = unit_of(name)
+    if present.size:
+        found["minimum"], found["maximum"] = float(present.min()), float(present.max())
+        found["median"], found["density"] = float(np.median(present)), density(present)
+    return found
+
+
+def nothing_of(name: str, kind: str, missing: int) -> ColumnSummary:
+    """A column of which no value is known."""
     return {
         "name": name,
-        "kind": "number",
-        "unit": unit_of(name),
-        "minimum": float(present.min()) if some else None,
-        "maximum": float(present.max()) if some else None,
-        "median": float(np.median(present)) if some else None,
+        "kind": kind,
+        "unit": None,
+        "minimum": None,
+        "maximum": None,
+        "median": None,
         "categories": None,
-        "missing": int(values.size - present.size),
-        "density": density(present) if some else {"edges": [], "counts": []},
+        "missing": missing,
+        "density": {"edges": [], "counts": []},
     }
 
 
@@ -83,14 +92,6 @@ def describe_categories(name: str, values: NDArray[Any]) -> ColumnSummary:
     present = [v for v in values if v is not None]
     names, counts = np.unique(np.array(present, dtype=str), return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    return {
-        "name": name,
-        "kind": "category",
-        "unit": None,
-        "minimum": None,
-        "maximum": None,
-        "median": None,
-        "categories": names[order].tolist(),
-        "missing": len(values) - len(present),
-        "density": {"edges": [], "counts": counts[order].tolist()},
-    }
+    found = nothing_of(name, "category", len(values) - len(present))
+    found["categories"], found["density"]["counts"] = names[order].tolist(), counts[order].tolist()
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polyladder.tables.columns import ColumnKind, convert
+from polyladder.tables.number_style import Comma
 from polyladder.tables.partitions import Part, row_keys
 from polyladder.tables.table_file import TableFile, open_table
 from polyladder.tables.totals import refuse_totals
@@ -119,14 +120,33 @@ class FileParts:
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         row = 1
         for file, chunk in open_files(self.files):
-            y = convert(chunk[self.target.name], self.target, file.comma, row)
-            X = chunk.select(convert(chunk[kind.name], kind, file.comma, row) for kind in self.kinds)
-            known = y.is_not_null() if self.labels is None else y.is_in(self.labels.tolist()).fill_null(False)
-            if not known.all():
-                X, y = X.filter(known), y.filter(known)
-            values = y.to_numpy()
-            if self.labels is not None:
-                values = values.astype(self.labels.dtype)
-            yield X, values
+            yield rows_with_target(chunk, self.kinds, self.target, self.labels, file.comma, row)
             row += len(chunk)
             self.tell(len(chunk))
+
+
+def rows_with_target(
+    frame: Any,
+    kinds: Iterable[ColumnKind],
+    target: ColumnKind,
+    labels: Any,
+    comma: Comma,
+    row: int = 1,
+    say: Callable[[str], None] = lambda sentence: None,
+) -> tuple[Any, Any]:
+    """The columns of rows as a frame of numbers and texts, and their targets; rows without a known one are left out.
+
+    Args:
+        frame: of cells as they were read.
+        kinds: of the columns.
+        target: kind of the target.
+        labels: known classes; None where the target is a number.
+        comma: what a comma in a number means where the cells leave it open.
+        row: number of the first row, for messages.
+        say: told in a sentence what had to be converted.
+    """
+    y = convert(frame[target.name], target, comma, row, say)
+    X = frame.select(convert(frame[kind.name], kind, comma, row, say) for kind in kinds)
+    known = y.is_not_null() if labels is None else y.is_in(labels.tolist()).fill_null(False)
+    values = y.filter(known).to_numpy()
+    return X.filter(known), values if labels is None else values.astype(labels.dtype)

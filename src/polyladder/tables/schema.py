@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,6 +24,14 @@ STYLE = ("prefix", "suffix", "decimal", "thousands", "letter", "brackets")
 ALLOWED = {"date": ("format",), "number": (*STYLE, "missing"), "boolean": ("words",), "category": ("spelled",)}
 """What a rule may say besides its kind."""
 
+FIELDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "format": ("date_format", str),
+    "words": ("words", tuple),
+    "missing": ("missing", float),
+    "spelled": ("spelled", dict),
+}
+"""What becomes of it, but for the style of numbers: a field of `ColumnKind`, and its type."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -31,32 +39,16 @@ class Rule:
 
     Attributes:
         kind: what it holds; "keep" leaves the kind open, but uses the column even if it looks like an id.
-        date_format: of dates.
-        style: of numbers; None to have it found.
-        words: for no and yes.
-        missing: the number that marks a missing value, if there is one.
-        spelled: maps other spellings of a category to the one that is used.
+        known: further fields of its `ColumnKind`, by their names; what is not among them is found by the cells.
     """
 
     kind: Wish
-    date_format: str | None = None
-    style: NumberStyle | None = None
-    words: tuple[str, str] | None = None
-    missing: float | None = None
-    spelled: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, Any] = field(default_factory=dict)
 
     def apply(self, column: Any, comma: Comma) -> ColumnKind:
         """What the column holds by this rule, which must name a kind."""
         assert self.kind not in ("drop", "keep")
-        found = kind_as(column, self.kind, comma)  # type: ignore[arg-type]
-        return replace(
-            found,
-            date_format=self.date_format or found.date_format,
-            style=self.style or found.style,
-            words=self.words or found.words,
-            missing=self.missing,
-            spelled=self.spelled,
-        )
+        return replace(kind_as(column, self.kind, comma), **self.known)  # type: ignore[arg-type]
 
 
 def read_schema(source: str | Path | Mapping[str, Any]) -> dict[str, Rule]:
@@ -102,17 +94,9 @@ def rule(label: str, name: str, entry: Any) -> Rule:
         wanted = "" if key == "kind" else fault(key, given[key])
         if wanted:
             raise ValueError(f"{key!r} of column {name!r} of {label} must be {wanted}; got {given[key]!r}.")
+    known: dict[str, Any] = {name: make(given[key]) for key, (name, make) in FIELDS.items() if key in given}
     style: dict[str, Any] = {key: given[key] for key in STYLE if key in given}
-    words, missing = given.get("words"), given.get("missing")
-    spelled: Any = given.get("spelled", {})
-    return Rule(
-        kind,
-        given.get("format"),
-        NumberStyle(**style) if style else None,
-        tuple(words) if words else None,
-        None if missing is None else float(missing),
-        dict(spelled),
-    )
+    return Rule(kind, known | {"style": NumberStyle(**style)} if style else known)
 
 
 def fault(key: str, value: Any) -> str:
@@ -138,17 +122,10 @@ def schema_text(columns: tuple[Understood, ...]) -> str:
     lines = ["# What each column is: number, category, boolean, date, or drop.", "[columns]"]
     for column in columns:
         kind = column.kind
-        entries: dict[str, Any] = {"kind": kind.kind if column.used else "drop"}
-        if column.used and kind.date_format:
-            entries["format"] = kind.date_format
-        if column.used:
-            entries |= kind.style.json()
-        if column.used and kind.words:
-            entries["words"] = list(kind.words)
-        if column.used and kind.missing is not None:
-            entries["missing"] = kind.missing
-        if column.used and kind.spelled:
-            entries["spelled"] = kind.spelled
+        entries: dict[str, Any] = kind.json() if column.used else {"kind": "drop"}
+        entries |= entries.pop("style", {})
+        if "date_format" in entries:
+            entries["format"] = entries.pop("date_format")
         cells = [f"{key} = {toml_value(value)}" for key, value in entries.items()]
         value = json.dumps(entries["kind"]) if len(cells) == 1 else "{ " + ", ".join(cells) + " }"
         note = f"  # {column.reason}" if column.reason else ""

@@ -7,71 +7,65 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Any
 
-from polyladder.files.xml_parts import LONGEST, Parts
-from polyladder.tables.header_lines import PREVIEW, second_line
+from polyladder.files.xml_parts import LONGEST
 from polyladder.tables.workbook import Workbook, unescaped
 
 LETTERS = {chr(65 + i): i + 1 for i in range(26)}
 Row = list[str | None]
 
 
-class SheetParts:
-    """Collects the rows of a sheet while its XML is read.
+def sheet_rows(book: Workbook, part: str, most_columns: int, notes: list[str]) -> Iterator[Row]:
+    """The rows of a sheet while its XML is read, but for blank ones.
 
     Args:
         book: that the sheet is of.
+        part: that holds the sheet.
         most_columns: that a row may have.
+        notes: told, in the end, of formulas without a result.
     """
-
-    def __init__(self, book: Workbook, most_columns: int) -> None:
-        self.book, self.most_columns = book, most_columns
-        self.rows: list[Row] = []
-        self.row: Row = []
-        self.column = -1
-        self.kind = self.format = ""
-        self.value: str | None = None
-        self.formula = False
-        self.spoken = 0
-        self.without_result = 0
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        """A row, a cell or a part of one begins."""
-        if name == "c":
+    row: Row = []
+    column, spoken, without_result = -1, 0, 0
+    kind = style = ""
+    value: str | None = None
+    formula = False
+    for begins, name, attributes, text in book.elements(part):
+        if name == "rPh":
+            spoken += 1 if begins else -1
+        elif begins and name == "row":
+            row, column = [], -1
+        elif begins and name == "c":
             place = attributes.get("r", "")
-            self.column = column_number(place) if place else self.column + 1
-            if not 0 <= self.column < self.most_columns:
+            column = column_number(place) if place else column + 1
+            if not 0 <= column < most_columns:
                 raise ValueError(
-                    f"{self.book.label} must have at most {self.most_columns:,} columns; "
-                    f"got a cell at {place or 'more'!r}."
+                    f"{book.label} must have at most {most_columns:,} columns; got a cell at {place or 'more'!r}."
                 )
-            self.kind, self.value, self.formula = attributes.get("t", "n"), None, False
-            style = attributes.get("s", "0")
-            at = int(style) if style.isdecimal() and len(style) < 9 else 0
-            self.format = self.book.formats[at] if at < len(self.book.formats) else ""
-        elif name == "row":
-            self.row, self.column = [], -1
-        self.spoken += name == "rPh"
-
-    def end(self, name: str, text: str) -> None:
-        """A row, a cell or a part of one ends."""
-        self.spoken -= name == "rPh"
-        if name == "v":
-            self.value = text
-        elif name == "t" and not self.spoken:
-            self.value = (self.value or "") + text
-            if len(self.value) > LONGEST:
-                raise ValueError(f"{self.book.label} must have cells of at most {LONGEST:,} characters; got more.")
+            kind, style = attributes.get("t", "n"), attributes.get("s", "0")
+            value, formula = None, False
+        elif begins:
+            continue
+        elif name == "v":
+            value = text
+        elif name == "t" and not spoken:
+            value = (value or "") + text
+            if len(value) > LONGEST:
+                raise ValueError(f"{book.label} must have cells of at most {LONGEST:,} characters; got more.")
         elif name == "f":
-            self.formula = True
+            formula = True
         elif name == "c":
-            self.without_result += self.formula and not self.value
-            cell = cell_text(self.book, self.kind, self.format, self.value)
+            without_result += formula and not value
+            at = int(style) if style.isdecimal() and len(style) < 9 else 0
+            cell = cell_text(book, kind, book.formats[at] if at < len(book.formats) else "", value)
             if cell is not None:
-                self.row.extend([None] * (self.column + 1 - len(self.row)))
-                self.row[self.column] = cell
-        elif name == "row":
-            self.rows.append(self.row)
-            self.row = []
+                row.extend([None] * (column + 1 - len(row)))
+                row[column] = cell
+        elif name == "row" and row:
+            yield row
+    if without_result:
+        notes.append(
+            f"{without_result:,} {'cell holds a formula' if without_result == 1 else 'cells hold formulas'} without a "
+            "result: read as missing. Open the file in a spreadsheet program and save it."
+        )
 
 
 def column_number(place: str) -> int:
@@ -119,15 +113,6 @@ def date_text(value: str, form: str, first_day: datetime.datetime) -> str:
     return moment.date().isoformat() if midnight else moment.isoformat(" ")
 
 
-def sheet_rows(parts: SheetParts, blocks: Iterator[bytes]) -> Iterator[Row]:
-    """The rows of a sheet while its XML is read; blank ones are empty lists."""
-    reader = Parts(parts.book.label, parts.start, parts.end)
-    for block in chain(blocks, [b""]):
-        reader.feed(block, last=not block)
-        yield from parts.rows
-        parts.rows.clear()
-
-
 def choose_sheet(book: Workbook, wanted: str | None) -> tuple[str, str]:
     """The name and the part of a sheet, by its name or its number from 1; the first by default."""
     names = [name for name, _ in book.sheets]
@@ -158,8 +143,7 @@ def sheet_table(
     name, part = choose_sheet(book, wanted)
     if wanted is None and len(book.sheets) > 1:
         notes.append(f"Read is the first of {len(book.sheets)} sheets, {name!r}; --sheet names another.")
-    parts = SheetParts(book, most_columns)
-    rows = (row for row in sheet_rows(parts, book.blocks(part)) if row)
+    rows = sheet_rows(book, part, most_columns, notes)
     header = next(rows, None)
     first = next(rows, None)
     while header is not None and first is not None and filled(header) == 1 < filled(first):
@@ -168,16 +152,7 @@ def sheet_table(
     if header is None:
         raise ValueError(f"{book.label} must hold a header and rows; its sheet {name!r} is empty.")
     names = [cell or "" for cell in header]
-    preview = [] if first is None else [first]
-    while len(preview) <= PREVIEW and (row := next(rows, None)) is not None:
-        preview.append(row)
-    fitting = [[*row, *[None] * (len(names) - len(row))] for row in preview if len(row) <= len(names)]
-    second = second_line(names, fitting) if len(fitting) == len(preview) else None
-    if second is not None:
-        names, note = second
-        notes.append(note)
-        preview = preview[1:]
-    return names, frames(chain(preview, rows), parts, len(names), most_cells, notes)
+    return names, frames(chain([] if first is None else [first], rows), book.label, len(names), most_cells)
 
 
 def filled(row: Row) -> int:
@@ -185,7 +160,7 @@ def filled(row: Row) -> int:
     return sum(cell is not None and bool(cell.strip()) for cell in row)
 
 
-def frames(rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, notes: list[str]) -> Iterator[Any]:
+def frames(rows: Iterator[Row], label: str, width: int, most_cells: int) -> Iterator[Any]:
     """Frames of text cells, whose columns have no names yet."""
     import polars as pl
 
@@ -193,15 +168,7 @@ def frames(rows: Iterator[Row], parts: SheetParts, width: int, most_cells: int, 
     while chunk := list(islice(rows, max(1, most_cells // width))):
         for i, row in enumerate(chunk, count + 1):
             if len(row) > width:
-                raise ValueError(
-                    f"Row {i} of {parts.book.label} must have {width} cells as its header has; got {len(row)}."
-                )
+                raise ValueError(f"Row {i} of {label} must have {width} cells as its header has; got {len(row)}.")
         count += len(chunk)
         filled_up = [[*row, *[None] * (width - len(row))] for row in chunk]
         yield pl.DataFrame(filled_up, schema={str(i): pl.String for i in range(width)}, orient="row")
-    if parts.without_result:
-        count = parts.without_result
-        notes.append(
-            f"{count:,} {'cell holds a formula' if count == 1 else 'cells hold formulas'} without a result: read as "
-            "missing. Open the file in a spreadsheet program and save it."
-        )

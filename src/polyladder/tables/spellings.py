@@ -22,11 +22,9 @@ def find_spellings(cells: Any) -> dict[str, str]:
         cells: text without surrounding space, none missing, each as often as it occurs.
     """
     groups = same_letters(cells)
-    kept = {
-        max(group, key=lambda text: (group[text], text not in (text.lower(), text.upper()))): group for group in groups
-    }
     if all(len(group) == 1 for group in groups):
         return {}
+    kept = {best(group): group for group in groups}
     levels = {text for group in groups for text in group}
     found = {text: spelling for spelling, group in kept.items() for text in group if text != spelling}
     for spelling in kept:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any, Protocol, runtime_checkable
@@ -53,6 +53,13 @@ class Table:
     def take(self, rows: np.ndarray[Any, Any] | Sequence[int]) -> Table:
         """The given rows."""
         return replace(self, numbers=self.numbers[rows], categories={i: c[rows] for i, c in self.categories.items()})
+
+
+def matrix_table(numbers: np.ndarray[Any, np.dtype[np.float64]], names: Iterable[Any] | None = None) -> Table:
+    """A matrix (n, d) as a table; columns without names are called x0, x1, ..."""
+    places = range(numbers.shape[1])
+    known = (f"x{i}" for i in places) if names is None else map(str, names)
+    return Table(numbers, {}, tuple(places), tuple(known))
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import difflib
 import io
 import re
 import sys
@@ -43,8 +44,11 @@ MOST_COLUMNS = 2**15
 MOST_CELLS = 2**20
 """Cells of a frame, including those that short rows lack; each costs 16 bytes."""
 
-ZIP, OLE = (b"PK\x03\x04", b"PK\x05\x06"), b"\xd0\xcf\x11\xe0"
-"""First bytes of zip files, and of files of old office programs."""
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+"""First bytes of zip files."""
+
+OLE = b"\xd0\xcf\x11\xe0"
+"""First bytes of files of old office programs."""
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -69,12 +73,26 @@ class TableFile:
     comma: Literal["decimal", "thousands"]
     notes: list[str]
 
-    def whole(self) -> Any:
-        """The rest of the table as one frame."""
+    def whole(self, least: int = 0) -> Any:
+        """The rest of the table as one frame; refused where it has fewer rows than ``least``."""
         import polars as pl
 
         chunks = list(self.chunks)
-        return pl.concat(chunks) if chunks else pl.DataFrame(schema=dict.fromkeys(self.names, pl.String))
+        frame = pl.concat(chunks) if chunks else pl.DataFrame(schema=dict.fromkeys(self.names, pl.String))
+        if len(frame) < min(least, 1):
+            raise ValueError(f"{self.label} must hold rows under its header; there are none.")
+        if len(frame) < least:
+            raise ValueError(f"{self.label} must hold at least {least} rows; got {len(frame)}.")
+        return frame
+
+    def check_column(self, option: str, name: str) -> None:
+        """Refuse the name of a column that is not there, and say which are."""
+        if name in self.names:
+            return
+        near = difflib.get_close_matches(name, self.names, 1)
+        listed = ", ".join(self.names[:12]) + (", ..." if len(self.names) > 12 else "")
+        advice = f"Did you mean {near[0]!r}?" if near else f"Its columns are {listed}."
+        raise ValueError(f"{option} must name a column of {self.label}; got {name!r}. {advice}")
 
 
 def open_table(path: str | Path, block: int = BLOCK, sheet: str | None = None) -> TableFile:
@@ -129,16 +147,12 @@ def open_sheet(stream: IO[bytes], label: str, sheet: str | None) -> TableFile | 
         return None
     notes: list[str] = []
     header, frames = sheet_table(book, sheet, MOST_COLUMNS, MOST_CELLS, notes)
-    names, renamed = settle_names(header)
-    notes += renamed
 
-    def chunks() -> Iterator[Any]:
+    def closing() -> Iterator[Any]:
         with stream:
-            for frame in frames:
-                frame.columns = list(names)
-                yield frame
+            yield from frames
 
-    return TableFile(label, names, chunks(), "thousands", notes)
+    return titled(label, header, closing(), "thousands", notes)
 
 
 def open_parquet(source: Path | IO[bytes], label: str) -> TableFile:
@@ -182,11 +196,8 @@ def open_text(stream: IO[bytes], start: bytes, label: str, block: int) -> TableF
         blocks, separator = spaced_blocks(blocks, named), " "
     layout = TextLayout(separator or ",", cr)
     header, rows = find_header(find_rows(blocks, layout, label), layout, label)
-    header, rows = with_second_line(header, rows, layout, notes)
-    names, renamed = settle_names(header)
-    notes += renamed
-    chunks = read_chunks(rows, names, layout.separator, label, notes)
-    return TableFile(label, names, chunks, "thousands" if layout.separator == "," else "decimal", notes)
+    frames = read_chunks(rows, len(header), layout.separator, label, notes)
+    return titled(label, header, frames, "thousands" if layout.separator == "," else "decimal", notes)
 
 
 def utf8_blocks(blocks: Iterator[bytes], label: str) -> tuple[Iterator[bytes], str, str]:
@@ -267,36 +278,42 @@ def find_header(tables: Iterator[TextRows], layout: TextLayout, label: str) -> t
             width = int(rows.cells[i])
             if width > MOST_COLUMNS:
                 raise ValueError(f"{label} must have at most {MOST_COLUMNS:,} columns; got {width:,}. Leave some out.")
-            cells = parse(text, [str(column) for column in range(width)], layout.separator, np.ones(1, bool)).row(0)
+            cells = parse(text, width, layout.separator, np.ones(1, bool)).row(0)
             return [cell or "" for cell in cells], chain([rows.after(i + 1)], tables)
     raise ValueError(f"{label} must hold a header and rows; it is empty.")
 
 
-def with_second_line(
-    header: list[str], tables: Iterator[TextRows], layout: TextLayout, notes: list[str]
-) -> tuple[list[str], Iterator[TextRows]]:
-    """The header with the line below it, if that belongs to it, and the rows after that."""
-    seen: list[TextRows] = []
-    cells: list[tuple[str | None, ...]] = []
-    for rows in tables:
-        seen.append(rows)
-        wanted = np.flatnonzero(~rows.blank)[: PREVIEW + 1 - len(cells)]
-        if (rows.cells[wanted] > len(header)).any():
-            return header, chain(seen, tables)
-        names = [str(column) for column in range(len(header))]
-        if len(wanted):
-            last = int(wanted[-1]) + 1
-            cells += parse(rows.part(0, last), names, layout.separator, ~rows.blank[:last]).rows()
-        if len(cells) > PREVIEW:
-            break
-    found = second_line(header, cells)
-    if found is None:
-        return header, chain(seen, tables)
-    notes.append(found[1])
-    while not (~seen[0].blank).any():
-        del seen[0]
-    seen[0] = seen[0].after(int(np.argmax(~seen[0].blank)) + 1)
-    return found[0], chain(seen, tables)
+def titled(
+    label: str, header: list[str], frames: Iterator[Any], comma: Literal["decimal", "thousands"], notes: list[str]
+) -> TableFile:
+    """A table whose columns are named by its header, and by the first row where that belongs to the header.
+
+    Args:
+        label: what the file is called in messages.
+        header: the cells of its first line.
+        frames: of text cells, whose columns have no names yet.
+        comma: what a comma in a number marks.
+        notes: receives what was decided.
+    """
+    seen: list[Any] = []
+    while sum(map(len, seen)) <= PREVIEW and (frame := next(frames, None)) is not None:
+        if len(frame):
+            seen.append(frame)
+    below = [row for frame in seen for row in frame.head(PREVIEW + 1).rows()][: PREVIEW + 1]
+    found = second_line(header, below)
+    if found is not None:
+        header, note = found
+        notes.append(note)
+        seen[0] = seen[0].slice(1)
+    names, renamed = settle_names(header)
+    notes += renamed
+
+    def chunks() -> Iterator[Any]:
+        for frame in chain(seen, frames):
+            frame.columns = list(names)
+            yield frame
+
+    return TableFile(label, names, chunks(), comma, notes)
 
 
 def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -315,11 +332,8 @@ def settle_names(cells: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     return tuple(names), notes
 
 
-def read_chunks(
-    tables: Iterator[TextRows], names: tuple[str, ...], separator: str, label: str, notes: list[str]
-) -> Iterator[Any]:
+def read_chunks(tables: Iterator[TextRows], width: int, separator: str, label: str, notes: list[str]) -> Iterator[Any]:
     """Frames of text cells. Blank lines are rows only if there is one column; short rows are filled up."""
-    width = len(names)
     count = short = blank = waiting = 0
     for rows in tables:
         is_row = ~rows.blank if width > 1 else np.ones(len(rows), bool)
@@ -333,7 +347,7 @@ def read_chunks(
         step = max(1, max(MOST_CELLS, len(rows.text) // 2) // width)
         for first in range(0, len(rows), step):
             last = min(first + step, len(rows))
-            yield parse(rows.part(first, last), names, separator, is_row[first:last])
+            yield parse(rows.part(first, last), width, separator, is_row[first:last])
         if len(cells):
             # Blank lines at the end of a file are usual and not reported.
             after = int(np.argmax(is_row[::-1]))
@@ -348,17 +362,16 @@ def read_chunks(
         notes.append(f"{'1 blank line is' if blank == 1 else f'{blank:,} blank lines are'} left out.")
 
 
-def parse(text: bytes, names: Sequence[str], separator: str, is_row: NDArray[np.bool_]) -> Any:
+def parse(text: bytes, width: int, separator: str, is_row: NDArray[np.bool_]) -> Any:
     """A frame of text cells, with missing ones at the end of short rows, of those lines that are rows."""
     import polars as pl
 
     # A first line of full width tells polars the number of columns, even if the first row is short.
-    numbers = [str(i) for i in range(len(names))]
+    numbers = [str(i) for i in range(width)]
     header = separator.join(numbers).encode() + b"\n"
     schema = dict.fromkeys(numbers, pl.String)
     frame = pl.read_csv(header + text, schema=schema, separator=separator, infer_schema=False)
     assert len(frame) == len(is_row)
-    frame.columns = list(names)
     return frame if is_row.all() else frame.filter(is_row)
 
 

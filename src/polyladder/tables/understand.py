@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from polyladder.tables.dates import SWAPPED, TIMES, is_ambiguous
 from polyladder.tables.identity import useless
 from polyladder.tables.marks import is_open, settle_marks
 from polyladder.tables.missing_codes import code_note, missing_code
-from polyladder.tables.number_style import PLAIN, Comma
+from polyladder.tables.number_style import PLAIN, Comma, counted
 from polyladder.tables.schema import Rule
 from polyladder.tables.spellings import short_twins
 
@@ -74,11 +74,7 @@ def understand(
     frame: Any,
     comma: Comma,
     names: Sequence[str],
-    *,
-    schema: Mapping[str, Rule],
-    drop: Collection[str] = (),
-    keep: Collection[str] = (),
-    category: Collection[str] = (),
+    rules: Mapping[str, Rule],
     beside: Mapping[str, ColumnKind] | None = None,
 ) -> tuple[Understood, ...]:
     """Decide what every named column of a frame is.
@@ -87,24 +83,20 @@ def understand(
         frame: of text cells, or of whatever types a file has.
         comma: what a comma in a number means where the cells leave it open.
         names: of the columns to look at.
-        schema: what is known of some of them.
-        drop: columns to leave out.
-        keep: columns that are used, even if they look like ids.
-        category: columns of categories, whatever they look like.
+        rules: what is known of columns.
         beside: other columns, already understood: the way their numbers are written helps with the rest.
     """
-    rules = all_rules(schema, drop, category)
     kinds = {name: kind_of(frame[name], comma, rules.get(name)) for name in names} | dict(beside or {})
     kinds, notes = settle_marks(frame, kinds, comma, [*asked(rules), *(beside or ())])
-    return tuple(
-        decided(frame[name], kinds[name], comma, rules.get(name), name in keep, notes.get(name, "")) for name in names
-    )
+    return tuple(decided(frame[name], kinds[name], comma, rules.get(name), notes.get(name, "")) for name in names)
 
 
-def all_rules(schema: Mapping[str, Rule], drop: Collection[str], category: Collection[str]) -> dict[str, Rule]:
-    """What is known of columns by a schema and by options."""
-    rules = dict(schema) | {name: Rule("category") for name in category}
-    return rules | {name: Rule("drop") for name in drop}
+def all_rules(
+    schema: Mapping[str, Rule], drop: Iterable[str] = (), category: Iterable[str] = (), keep: Iterable[str] = ()
+) -> dict[str, Rule]:
+    """What is known of columns by a schema, and by options that name columns to leave out, categories and no ids."""
+    kept = {name: Rule("keep") for name in keep} | dict(schema)
+    return kept | {name: Rule("category") for name in category} | {name: Rule("drop") for name in drop}
 
 
 def asked(rules: Mapping[str, Rule]) -> list[str]:
@@ -138,14 +130,14 @@ def kind_of(column: Any, comma: Comma, known: Rule | None) -> ColumnKind:
     return guess_kind(column, comma)
 
 
-def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, keep: bool, note: str) -> Understood:
+def decided(column: Any, kind: ColumnKind, comma: Comma, known: Rule | None, note: str) -> Understood:
     """The cells of a column, or why it is left out."""
     if known is not None and known.kind == "drop":
         return Understood(kind, None, "is dropped as asked", "")
     if kind.kind == "empty":
         return Understood(kind, None, "is empty", "")
     kind, values, note = cells_of(column, kind, comma, known, note)
-    reason = useless(column, values, kind, forced=keep or known is not None)
+    reason = useless(column, values, kind, forced=known is not None)
     return Understood(kind, None if reason else values, reason, detail(values, kind), "" if reason else note)
 
 
@@ -178,9 +170,8 @@ def without_codes(kind: ColumnKind, values: Any, notes: list[str]) -> tuple[Colu
         notes.append(code_note(values, kind.name))
         return kind, values
     gone = values.eq(code).fill_null(False)
-    count = int(gone.sum())
     notes.append(
-        f"Column {kind.name!r} holds {code:g} in {count:,} {'row' if count == 1 else 'rows'}: read as missing. "
+        f"Column {kind.name!r} holds {code:g} in {counted(int(gone.sum()), 'row')}: read as missing. "
         'A schema with kind "number" keeps it a number.'
     )
     return replace(kind, missing=code), values.set(gone, None)
@@ -212,7 +203,7 @@ def detail(values: Any, kind: ColumnKind) -> str:
         names = counts[counts.columns[0]].to_list()
         shown = ", ".join(map(str, names[:EXAMPLES])) + (", ..." if len(names) > EXAMPLES else "")
         codes = "codes with leading zeros, " if kind.codes else ""
-        return f"{codes}{len(names):,} {'level' if len(names) == 1 else 'levels'} ({shown}){gaps}"
+        return f"{codes}{counted(len(names), 'level')} ({shown}){gaps}"
     written = kind.json()
     low, high = (write_value(end, written, 6) for end in (float(present.min()), float(present.max())))
     return f"{low} to {high}{gaps}"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from polyladder.files.unpack import DAMAGE, file_blocks, reason
-from polyladder.files.xml_parts import read_parts
+from polyladder.files.xml_parts import Event, elements
 
 MOST_SHARED = 2**26
 """Characters of all texts that cells share, at most: they are held in memory."""
@@ -58,11 +58,11 @@ class Workbook:
     formats: list[str]
     first_day: datetime.datetime
 
-    def blocks(self, part: str) -> Iterator[bytes]:
-        """The bytes of a part."""
+    def elements(self, part: str) -> Iterator[Event]:
+        """What begins and ends in a part."""
         if part not in self.archive.namelist():
             raise ValueError(f"{self.label} must be a whole workbook; it lacks its part {part!r}. Save it again.")
-        return file_blocks(self.archive, part, self.size, self.label)
+        return elements(file_blocks(self.archive, part, self.size, self.label), self.label)
 
 
 def open_workbook(stream: IO[bytes], label: str) -> Workbook | None:
@@ -95,36 +95,29 @@ def open_workbook(stream: IO[bytes], label: str) -> Workbook | None:
 def relations(book: Workbook) -> dict[str, tuple[str, str]]:
     """The parts that a workbook refers to: by their names, their kinds and where they are."""
     found: dict[str, tuple[str, str]] = {}
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if name == "Relationship":
+    for begins, name, attributes, _ in book.elements(TARGETS):
+        if begins and name == "Relationship":
             check_count(book, found)
             place = posixpath.normpath(posixpath.join("/xl", attributes.get("Target", ""))).lstrip("/")
             found[attributes.get("Id", "")] = (attributes.get("Type", "").rpartition("/")[2], place)
-
-    read_parts(book.blocks(TARGETS), book.label, start, ignore)
     return found
 
 
 def sheets_of(book: Workbook, targets: dict[str, tuple[str, str]]) -> tuple[tuple[tuple[str, str], ...], bool]:
     """Names and parts of the sheets that are shown, in their order, and whether days are counted from 1904."""
     found: list[tuple[str, str]] = []
-    later: list[bool] = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        if name == "workbookPr":
-            later.append(attributes.get("date1904", "0") in ("1", "true"))
-        if name == "sheet" and attributes.get("state", "visible") == "visible":
+    later = False
+    for begins, name, attributes, _ in book.elements(MAIN):
+        later |= name == "workbookPr" and attributes.get("date1904", "0") in ("1", "true")
+        if begins and name == "sheet" and attributes.get("state", "visible") == "visible":
             check_count(book, found)
             identity = next((v for k, v in attributes.items() if k.rpartition(":")[2] == "id"), "")
             kind, part = targets.get(identity, ("", ""))
             if kind == "worksheet":
                 found.append((attributes.get("name", ""), part))
-
-    read_parts(book.blocks(MAIN), book.label, start, ignore)
     if not found:
         raise ValueError(f"{book.label} must have a sheet of cells; it has none.")
-    return tuple(found), any(later)
+    return tuple(found), later
 
 
 def shared_strings(book: Workbook, part: str) -> list[str]:
@@ -132,18 +125,15 @@ def shared_strings(book: Workbook, part: str) -> list[str]:
     found: list[str] = []
     pieces: list[str] = []
     spoken, size = 0, 0
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal spoken
-        spoken += name == "rPh"
-
-    def end(name: str, text: str) -> None:
-        nonlocal spoken, size
-        spoken -= name == "rPh"
-        if name == "t" and not spoken:
+    for begins, name, _, text in book.elements(part):
+        if name == "rPh":
+            spoken += 1 if begins else -1
+        elif begins:
+            continue
+        elif name == "t" and not spoken:
             size += len(text)
             pieces.append(text)
-        if name == "si":
+        elif name == "si":
             check_count(book, found)
             found.append(unescaped("".join(pieces)))
             pieces.clear()
@@ -151,8 +141,6 @@ def shared_strings(book: Workbook, part: str) -> list[str]:
             raise ValueError(
                 f"{book.label} must have at most {MOST_SHARED:,} characters of text; got more. Save it as CSV."
             )
-
-    read_parts(book.blocks(part), book.label, start, end)
     return found
 
 
@@ -169,20 +157,18 @@ def cell_formats(book: Workbook, part: str) -> list[str]:
     """For each format of cells whether its numbers are dates or times of day."""
     own: dict[str, str] = {}
     found: list[str] = []
-    inside: list[str] = []
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        inside.append(name)
-        if name == "numFmt":
+    inside = False
+    for begins, name, attributes, _ in book.elements(part):
+        if name == "cellXfs":
+            inside = begins
+        elif begins and name == "numFmt":
             check_count(book, own)
             own[attributes.get("numFmtId", "")] = kind_of_code(attributes.get("formatCode", ""))
-        if name == "xf" and "cellXfs" in inside:
+        elif begins and name == "xf" and inside:
             check_count(book, found)
             number = attributes.get("numFmtId", "0")
             known = int(number) if number.isdecimal() and len(number) < 6 else 0
             found.append(own.get(number, "date" if known in DATE_FORMATS else "time" if known in TIME_FORMATS else ""))
-
-    read_parts(book.blocks(part), book.label, start, lambda name, text: inside.pop())
     return found
 
 
@@ -206,7 +192,3 @@ def check_count(book: Workbook, found: Any) -> None:
         raise ValueError(
             f"{book.label} must have at most {MOST_ENTRIES:,} texts and formats; got more. Save it as CSV."
         )
-
-
-def ignore(name: str, text: str) -> None:
-    """Nothing to do where an element ends."""

@@ -16,7 +16,7 @@ from polyladder.estimators.selection.kernel_blocks import (
     smooth_block,
 )
 from polyladder.estimators.selection.problem import Problem
-from polyladder.tables.features import RAMPS, Features
+from polyladder.fitted.features import RAMPS, Features
 from polyladder.tables.table import Table
 from tests.estimators.selection.problems import problem_of
 

@@ -18,7 +18,7 @@ from polyladder.estimators.selection.ladder_race import (
 )
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(7)

@@ -18,7 +18,7 @@ from polyladder.estimators.selection.many_rows import (
     training_features,
 )
 from polyladder.estimators.training_size import Wanted
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import Array
 

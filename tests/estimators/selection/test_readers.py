@@ -5,7 +5,7 @@ import numpy as np
 from polyladder.estimators.selection import readers
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, plain_reader, ramp_reader
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.directions import Directions
 from polyladder.training.kernels.relevance import Relevance

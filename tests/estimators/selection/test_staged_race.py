@@ -10,7 +10,7 @@ from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, Reader
 from polyladder.estimators.selection.staged_race import HELD_OUT, MODELS, at_start, race_in_stages
-from polyladder.tables.ramps import learn_ramps
+from polyladder.fitted.ramps import learn_ramps
 from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(2)

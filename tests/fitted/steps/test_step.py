@@ -104,7 +104,7 @@ def test_what_is_missing() -> None:
         assert np.isnan(step.apply(nothing))[0]
 
 
-@pytest.mark.parametrize("kind", list(STEPS.values()))
+@pytest.mark.parametrize("kind", [kind for kind in STEPS.values() if kind is not room.IsCategory])
 def test_steps_of_one_kind_are_taken_together(kind: type[Step]) -> None:
     many = {
         Affine: [Affine(0.1, 2.0), Affine(-3.0, 0.5)],
@@ -116,10 +116,8 @@ def test_steps_of_one_kind_are_taken_together(kind: type[Step]) -> None:
         YeoJohnson: [YeoJohnson(0.4), YeoJohnson(2.0)],
         Quantile: [RISING["quantile"], quantile_step([0.0, 1.0], [0.0, 1.0])],
         IsMissing: [IsMissing(), IsMissing()],
-        room.IsCategory: [room.IsCategory("a"), room.IsCategory(None)],
     }[kind]
     x = np.stack([X, X[::-1]])
     x[0, 3] = np.nan
-    values = np.array([["a", None], ["b", None]], dtype=object) if kind is room.IsCategory else x
-    expected = np.stack([step.apply(row) for step, row in zip(many, values, strict=True)])
-    assert np.array_equal(kind.together(many)(values), expected, equal_nan=True)
+    expected = np.stack([step.apply(row) for step, row in zip(many, x, strict=True)])
+    assert np.array_equal(kind.together(many)(x.copy()), expected, equal_nan=True)

@@ -116,9 +116,8 @@ class ClientRecipe:
 
     def _inputs(self, rows: Any) -> Array:
         """The inputs of the ladders. Shape (n, d)."""
-        table, plan = read(self.columns, rows), plan_of(self.columns, self.features)
-        place = {position: k for k, position in enumerate(table.positions)}
-        z = plan(table.numbers[:, [place[i] for i in plan.numeric]], table.categories)
+        table, plan = read(self.columns, rows), plan_of(self.features)
+        z = plan(table)
         if not np.isfinite(z).all():
             row, at = (int(i) for i in np.argwhere(~np.isfinite(z))[0])
             name = self.columns[self.features[at].column].name

@@ -17,10 +17,10 @@ from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_wei
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import NumberPrediction
 from polyladder.estimators.targets import NumberTarget
+from polyladder.fitted.features import Features
 from polyladder.models.factorization_machine import FactorizationMachine
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.tables.features import Features
 from polyladder.training.rivals.fit import JOINT_LIMIT
 
 LADDER_NUMBERS = 2**28

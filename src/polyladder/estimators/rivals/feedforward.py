@@ -15,11 +15,11 @@ from polyladder.estimators.parameters import check_choice, refuse
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction
 from polyladder.estimators.targets import NumberTarget
+from polyladder.fitted.features import Features
 from polyladder.models.batched import stack
 from polyladder.models.feedforward import Feedforward
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.tables.features import Features
 
 
 class NetworkEstimator(EnsembleEstimator):

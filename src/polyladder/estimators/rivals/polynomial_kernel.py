@@ -15,10 +15,10 @@ from polyladder.estimators.parameters import check_choice, check_number
 from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import Laddered, NumberPrediction
+from polyladder.fitted.features import Features
 from polyladder.models.polynomial_kernel import PolynomialKernel
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import block_diagonal
-from polyladder.tables.features import Features
 from polyladder.training.rivals.fit import JOINT_LIMIT
 
 DIRECTION_FACTORS = 32

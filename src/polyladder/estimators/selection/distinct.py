@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyladder.tables.ramps import Array
+from polyladder.fitted.ramps import Array
 from polyladder.tables.table import Table
 
 

@@ -13,7 +13,7 @@ from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import room_for_inputs
-from polyladder.tables.features import RAMPS, Features
+from polyladder.fitted.features import RAMPS, Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import Array, Relevance, first_scales, fit_relevance

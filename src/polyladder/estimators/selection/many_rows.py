@@ -30,9 +30,9 @@ from polyladder.estimators.support import MOST_ROWS
 from polyladder.estimators.table_estimator import coded_rows
 from polyladder.estimators.targets import Array, ClassTarget
 from polyladder.estimators.training_size import Training, Wanted, training_for
+from polyladder.fitted.features import Features
 from polyladder.models.batched import stack as stack_models
 from polyladder.polynomial.evaluate import evaluate
-from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.newton import fit_outputs
 

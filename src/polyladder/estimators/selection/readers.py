@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyladder.estimators.selection.candidates.block import Block
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
 from polyladder.training.kernels.relevance import Array
 
 MOST_INPUTS = 72

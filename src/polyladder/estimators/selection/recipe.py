@@ -16,8 +16,8 @@ from polyladder.estimators.selection.fold_ladders import pulls
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
+from polyladder.fitted.features import Features
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.tables.features import Features
 from polyladder.training.kernels.relevance import Array, Relevance
 
 

@@ -30,8 +30,8 @@ from polyladder.estimators.selection.recipe import KernelRecipe, LaddersRecipe, 
 from polyladder.estimators.selection.select import Chosen, assembled, looked_at, make_problem
 from polyladder.estimators.selection.staged_race import taken_further
 from polyladder.estimators.targets import Array, Target
+from polyladder.fitted.features import Features
 from polyladder.polynomial.units import mean_of
-from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 
 NONE = np.empty((0, 0))

@@ -37,9 +37,9 @@ from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
 from polyladder.estimators.selection.recipe import SelectionRecipe, recipe_of
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
+from polyladder.fitted.features import Features
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import widen
-from polyladder.tables.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import fit_relevance
 from polyladder.training.kernels.reweighted import first_fit

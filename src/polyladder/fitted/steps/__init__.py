@@ -16,7 +16,7 @@ from polyladder.fitted.steps.yeo_johnson import YeoJohnson
 KINDS = (Affine, Blank, Clip, Cyclic, Fill, IsCategory, IsMissing, Quantile, Ramp, YeoJohnson)
 
 STEPS: dict[str, Any] = {kind.__name__: kind for kind in KINDS}
-"""All steps by their names, as `Features` and files have them."""
+"""All steps by their names, as recipes of encrypted rows have them."""
 
 __all__ = [
     "STEPS",

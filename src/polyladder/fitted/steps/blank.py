@@ -19,14 +19,6 @@ class Blank(Step):
         """The values at x."""
         return np.where(x == self.code, np.nan, x)
 
-    def inverse(self, y: Array) -> Array:
-        """The values themselves."""
-        return y
-
-    def slope(self, x: Array) -> Array:
-        """One everywhere."""
-        return np.ones_like(x)
-
     def span(self, low: float, high: float) -> Span:
         """As it was."""
         return low, high

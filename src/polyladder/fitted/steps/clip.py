@@ -28,6 +28,7 @@ class Clip(Step):
         """One inside of the range, its ends included."""
         return np.where((x >= self.low) & (x <= self.high), 1.0, 0.0)
 
-    def breaks(self, low: float, high: float) -> list[float]:
+    @property
+    def bends(self) -> tuple[float, ...]:
         """The ends of the range."""
-        return [end for end in (self.low, self.high) if low < end < high]
+        return self.low, self.high

@@ -19,14 +19,6 @@ class Fill(Step):
         """The values at x."""
         return np.where(np.isnan(x), self.value, x)
 
-    def inverse(self, y: Array) -> Array:
-        """The values themselves."""
-        return y
-
-    def slope(self, x: Array) -> Array:
-        """One everywhere."""
-        return np.ones_like(x)
-
     def span(self, low: float, high: float) -> Span:
         """With the value of what is missing."""
         return min(low, self.value), max(high, self.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +30,9 @@ class IsMissing(Indicator):
         """The values at x."""
         return np.isnan(x).astype(np.float64)
 
-    @classmethod
-    def together(cls, steps: Sequence[IsMissing]) -> Callable[[Array], Array]:
-        """The same for all."""
-        return steps[0].apply
+    def named(self, name: str) -> str:
+        """Cement is missing."""
+        return f"{name} is missing"
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,6 @@ class IsCategory(Indicator):
         """The values at texts x."""
         return np.array([value == self.category for value in x], dtype=np.float64)
 
-    @classmethod
-    def together(cls, steps: Sequence[IsCategory]) -> Callable[[Array], Array]:
-        """One by one."""
-        return lambda x: np.stack([step.apply(column) for step, column in zip(steps, x, strict=True)])
+    def named(self, name: str) -> str:
+        """Street = paved."""
+        return f"{name} = {'missing' if self.category is None else self.category}"

@@ -49,9 +49,10 @@ class Quantile(Step):
         inside = (x > knots[0]) & (x < knots[-1])
         return np.where(inside, (before[i + 1] - after[i]) / (knots[i + 1] - knots[i]), 0.0)
 
-    def breaks(self, low: float, high: float) -> list[float]:
+    @property
+    def bends(self) -> tuple[float, ...]:
         """All knots."""
-        return [knot for knot in self.knots if low < knot < high]
+        return self.knots
 
     @classmethod
     def together(cls, steps: Sequence[Quantile]) -> Callable[[Array], Array]:

@@ -42,6 +42,7 @@ class Ramp(Step):
         """Nothing but inside of the piece."""
         return np.where((self.low < x) & (x < self.high), 1.0 / (self.high - self.low), 0.0)
 
-    def breaks(self, low: float, high: float) -> list[float]:
+    @property
+    def bends(self) -> tuple[float, ...]:
         """The ends of the piece."""
-        return [end for end in (self.low, self.high) if low < end < high]
+        return self.low, self.high

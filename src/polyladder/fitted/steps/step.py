@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, Self
 
@@ -28,12 +28,12 @@ class Step:
         raise NotImplementedError
 
     def inverse(self, y: Array) -> Array:
-        """The x of each value, where a value has one: the nearest end otherwise."""
-        raise NotImplementedError
+        """The x of each value, where a value has one: the nearest end otherwise. By default the value itself."""
+        return y
 
     def slope(self, x: Array) -> Array:
-        """The derivative at x. Where there is a knot, either side's."""
-        raise NotImplementedError
+        """The derivative at x, by default one. Where there is a knot, either side's."""
+        return np.ones_like(x)
 
     def span(self, low: float, high: float) -> Span:
         """The least and greatest value while x lies in [low, high], which may be infinite."""
@@ -41,9 +41,14 @@ class Step:
             ends = self.apply(np.array([low, high], dtype=np.float64))
         return float(ends[0]), float(ends[1])
 
+    @property
+    def bends(self) -> tuple[float, ...]:
+        """Where it is not smooth."""
+        return ()
+
     def breaks(self, low: float, high: float) -> list[float]:
         """Where in (low, high) it is not smooth."""
-        return []
+        return [x for x in self.bends if low < x < high]
 
     def named(self, name: str) -> str:
         """What the value is called that the step makes of one with this name."""
@@ -66,3 +71,17 @@ class Step:
         """Steps of this kind as one, whose numbers are arrays of shape (columns, 1)."""
         numbers = ([vars(step)[field.name] for step in steps] for field in fields(cls))  # type: ignore[arg-type]
         return cls(*(np.array(column)[:, None] for column in numbers))
+
+
+def applied(steps: Iterable[Step], x: Array) -> Array:
+    """Values after one step and the next."""
+    for step in steps:
+        x = step.apply(x)
+    return x
+
+
+def undone(steps: Sequence[Step], y: Array) -> Array:
+    """Values back through steps to where they come from."""
+    for step in reversed(steps):
+        y = step.inverse(y)
+    return y

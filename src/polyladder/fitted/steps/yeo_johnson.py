@@ -8,7 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from polyladder.fitted.steps.step import Array, Step
-from polyladder.tables.yeo_johnson import SMALL, yeo_johnson
+
+SMALL = np.finfo(np.float64).eps
+"""Exponents below this count as zero, where the transform is a logarithm; SciPy uses the same limit."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,11 @@ class YeoJohnson(Step):
 
     def apply(self, x: Array) -> Array:
         """The values at x."""
-        return yeo_johnson(x, np.asarray(self.power))
+        own = np.where(x < 0, 2.0 - self.power, self.power)
+        logarithm = np.log1p(np.abs(x))
+        plain = np.abs(own) < SMALL
+        power = np.expm1(own * logarithm) / np.where(plain, 1.0, own)
+        return np.copysign(np.where(plain, logarithm, power), x)
 
     def inverse(self, y: Array) -> Array:
         """The x of each value; infinite beyond what the transform reaches."""

@@ -11,7 +11,7 @@ import pytest
 from scipy import optimize
 from sklearn.pipeline import make_pipeline
 
-from polyladder.tables.features import MOST_LEVELS, Features, count_inputs, read_rows
+from polyladder.fitted.features import MOST_LEVELS, Features, count_inputs, read_rows
 from polyladder.tables.table import read_table
 
 

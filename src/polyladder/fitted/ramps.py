@@ -36,28 +36,13 @@ class Ramps:
         """Scaled ramps of columns (n, d). Shape (n, ramps)."""
         return (self.raw(t) - self.mean) / self.scale
 
+    def rows(self) -> list[tuple[int, float, float, float, float]]:
+        """The ramps one by one: column, low, high, mean, scale."""
+        return list(zip(*(part.tolist() for part in vars(self).values()), strict=True))
+
     def raw(self, t: Array) -> Array:
         """Ramps from 0 to 1 of columns (n, d). Shape (n, ramps)."""
         return np.clip((t[:, self.column] - self.low) / (self.high - self.low), 0.0, 1.0)
-
-    def write(self, t: Array, out: Array) -> None:
-        """The scaled ramps with rows last, (d, n), into given memory (ramps, n): the fast way for many rows."""
-        np.take(t, self.column, axis=0, out=out, mode="clip")  # otherwise it is written twice
-        out -= self.low[:, None]
-        out /= (self.high - self.low)[:, None]
-        np.clip(out, 0.0, 1.0, out=out)
-        out -= self.mean[:, None]
-        out /= self.scale[:, None]
-
-    def knots(self, column: int) -> Array:
-        """Where the ramps of a column begin or end, sorted; empty if it has none."""
-        own = self.column == column
-        return np.unique(np.concatenate([self.low[own], self.high[own]]))
-
-    def slopes(self, column: int, t: float) -> Array:
-        """The derivative of every scaled ramp by one column at t, which must not be a knot. Shape (ramps,)."""
-        rising = (self.column == column) & (self.low < t) & (t < self.high)
-        return np.where(rising, 1 / ((self.high - self.low) * self.scale), 0.0)
 
 
 def learn_ramps(t: Array, parts: int, weight: Array | None = None) -> Ramps | None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.tables.features import RAMPS, Features, all_whole
+from polyladder.fitted.features import RAMPS, Features, all_whole
 from polyladder.tables.partitions import Part, row_keys
-from polyladder.tables.ramps import learn_ramps
-from polyladder.tables.table import Table, as_numbers, find_categories, is_frame, read_table
+from polyladder.tables.table import Table, as_numbers, find_categories, is_frame, matrix_table, read_table
 
 Array = np.ndarray[Any, Any]
 
@@ -104,7 +103,7 @@ def part_table(X: Any) -> Table:
     matrix = np.asarray(as_numbers(X), dtype=np.float64)
     if matrix.ndim != 2:
         raise ValueError(f"X must have shape (n, d); got shape {matrix.shape}.")
-    return Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(f"x{i}" for i in range(matrix.shape[1])))
+    return matrix_table(matrix)
 
 
 def drawn(rows: KeyedRows, size: int) -> KeyedRows:
@@ -170,8 +169,8 @@ def scale_by(features: Features, summary: Summary, everything: Table) -> None:
     features.scaler_.var_ = summary.spread[varying] / summary.rows + share * (1 - share) * apart**2
     features.scaler_.scale_ = np.sqrt(features.scaler_.var_)
     if features.ramps_ is not None:
-        numbers = everything.numbers if features.imputer_ is None else features.imputer_.transform(everything.numbers)
-        features.ramps_ = learn_ramps(features.scaler_.transform(numbers[:, varying]), features.ramps or RAMPS)
+        features.ramps_ = None
+        features.ramps_ = features.ramped(everything, features.ramps or RAMPS).ramps_
 
 
 def mean_of(features: Features, summary: Summary) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from polyladder.tables.ramps import learn_ramps, within_reach
+from polyladder.fitted.ramps import learn_ramps, within_reach
 
 RNG = np.random.default_rng(4)
 T = np.c_[RNG.normal(size=60), RNG.integers(0, 2, size=60), RNG.integers(0, 4, size=60)].astype(float)
@@ -20,25 +20,6 @@ def test_ramps_sum_to_their_column() -> None:
         np.testing.assert_allclose(total, T[:, j], atol=1e-12)
     np.testing.assert_allclose(ramps(T).mean(0), 0, atol=1e-12)
     np.testing.assert_allclose(ramps(T).std(0), 1, atol=1e-12)
-
-
-def test_with_rows_last_they_are_the_same() -> None:
-    ramps = learn_ramps(T, 5)
-    assert ramps is not None
-    out = np.full((len(ramps.column), len(T)), np.nan)
-    ramps.write(np.ascontiguousarray(T.T), out)
-    np.testing.assert_array_equal(out.T, ramps(T))
-
-
-def test_slopes_are_differences() -> None:
-    ramps = learn_ramps(T, 5)
-    assert ramps is not None
-    knots = ramps.knots(0)
-    for t in (knots[:-1] + knots[1:]) / 2:
-        near = np.tile([t, 0.0, 1.0], (2, 1))
-        near[:, 0] += [-1e-6, 1e-6]
-        low, high = ramps(near)
-        np.testing.assert_allclose(ramps.slopes(0, t), (high - low) / 2e-6, atol=1e-6)
 
 
 def test_a_weight_of_two_is_a_row_given_twice() -> None:
@@ -59,9 +40,10 @@ def test_equal_weights_of_any_size_are_no_weights(weight: float) -> None:
         weighted, plain = learn_ramps(t[:rows], parts, np.full(rows, weight)), learn_ramps(t[:rows], parts)
         assert weighted is not None
         assert plain is not None
-        np.testing.assert_array_equal(weighted.knots(0), plain.knots(0))
+        knots = np.r_[plain.low, plain.high[-1]]
+        np.testing.assert_array_equal(np.r_[weighted.low, weighted.high[-1]], knots)
         # The knots of k parts are every (n / k)-th value.
-        np.testing.assert_array_equal(plain.knots(0)[1:-1], t[rows // parts - 1 : rows - 1 : rows // parts, 0])
+        np.testing.assert_array_equal(knots[1:-1], t[rows // parts - 1 : rows - 1 : rows // parts, 0])
 
 
 def test_columns_of_two_values_have_none() -> None:

@@ -1,4 +1,4 @@
-"""From a table to the rows that a polynomial reads: encoded, scaled and held inside the training range."""
+"""What a training table teaches: the steps from its columns to the inputs of a polynomial, scaled, clipped, encoded."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, PowerTransformer, QuantileTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polyladder.tables.ramps import Ramps, learn_ramps, within_reach
-from polyladder.tables.table import Table, as_numbers, find_categories, find_dates, is_frame, read_table
-from polyladder.tables.yeo_johnson import yeo_johnson
+from polyladder.fitted.plan import Feature, feature_names, plan_of
+from polyladder.fitted.ramps import Ramps, learn_ramps, within_reach
+from polyladder.fitted.steps import Affine, Clip, Cyclic, Fill, IsCategory, IsMissing, Ramp, Step, YeoJohnson
+from polyladder.fitted.steps.quantile import quantile_step
+from polyladder.tables.table import Table, as_numbers, find_categories, find_dates, is_frame, matrix_table, read_table
 
 Array = np.ndarray[Any, Any]
 KINDS = ("standard", "quantile", "yeo-johnson", "piecewise")
@@ -37,12 +39,8 @@ STILL = 1e-9
 LARGEST = 1e150
 """Numbers beyond this are refused in training: their squares overflow."""
 
-
 Wave = tuple[int, float, float, float, float]
 """sin(2 pi (x - shift) / period), scaled: (place of x among the numeric columns, period, shift, mean, scale)."""
-
-Words = tuple[tuple[str, tuple[float, ...]], ...]
-"""Steps that a number takes: the name of each, as `polyladder.fitted.steps` lists them, and its numbers."""
 
 
 class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -164,9 +162,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Shapes (transformed, original) and (transformed,). None where a step is not affine.
         """
         check_is_fitted(self)
-        if self.kind == "piecewise" or self.ramps_ is not None or self.waves_:
-            return None
-        if self.kind != "standard" or self.encoder_ is not None or self.flagged_.size:
+        if not all(isinstance(step, Fill | Clip | Affine) for feature in self.steps for step in feature.steps):
             return None
         matrix = np.zeros((len(self.kept_), len(self.names_in_)))
         matrix[np.arange(len(self.kept_)), self.kept_] = 1.0 / self.scaler_.scale_
@@ -234,17 +230,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.encoder_ = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
             self.encoder_.fit(np.stack([table.categories[i] for i in self.encoded_], 1))
         self.mean_ = self._mean(shaped, gone[:, self.flagged_], table, weight)
-        out = [names[i] for i in self.kept_]
-        out += [f"{names[table.positions[i]]} is missing" for i in self.flagged_]
-        if self.encoder_ is not None:
-            for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
-                out += [f"{names[i]} = {'missing' if v is None else v}" for v in values]
-        for place, period, shift, _, _ in self.waves_:
-            out.append(f"{'cos' if shift else 'sin'} of {names[table.positions[place]]} / {period:.12g}")
-        out += self._ramp_names()
-        if not out:
+        self.feature_names_out_ = feature_names(names, self.steps)
+        if not self.feature_names_out_:
             raise ValueError("X must have a column that varies; every column is constant. Add a feature that differs.")
-        self.feature_names_out_ = out
         return self
 
     def ramped(self, table: Table, ramps: int, weight: Array | None = None) -> Self:
@@ -253,9 +241,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         own = copy(self)
         own.ramps = ramps
         own._learn_ramps(
-            self.plain_table(table.take(used))[:, : len(self.kept_)], None if weight is None else weight[used]
+            self.transform_table(table.take(used))[:, : len(self.kept_)], None if weight is None else weight[used]
         )
-        own.feature_names_out_ = [*self.feature_names_out_, *own._ramp_names()]
+        own.feature_names_out_ = feature_names(own.names_in_, own.steps)
         if self.mean_ is not None and own.ramps_ is not None:
             own.mean_ = np.concatenate([self.mean_, np.zeros(len(own.ramps_.column))])
         return own
@@ -280,7 +268,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         found: list[Wave] = []
         for place, period in periods.items():
             for shift in (0.0, -period / 4):
-                values = wave(numbers[:, place], period, shift)
+                values = Cyclic(period, shift).apply(numbers[:, place])
                 mean = float(np.average(values, weights=weight))
                 scale = float(np.sqrt(np.average((values - mean) ** 2, weights=weight)))
                 if self.reach is not None:
@@ -289,26 +277,12 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     found.append((place, period, shift, mean, scale))
         self.waves_ = tuple(found)
 
-    def further_steps(self) -> list[tuple[int, Words]]:
-        """Inputs beside numbers, indicators and ramps: the position of each one's column, and the steps to it."""
-        numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
-        found: list[tuple[int, Words]] = []
-        for place, period, shift, mean, scale in self.waves_:
-            fill = () if self.imputer_ is None else (("Fill", (float(self.imputer_.statistics_[place]),)),)
-            found.append((numeric[place], (*fill, ("Cyclic", (period, shift)), ("Affine", (mean, scale)))))
-        return found
-
     def _learn_ramps(self, scaled: Array, weight: Array | None) -> None:
         """Ramps over scaled columns (n, varying), if any are asked for."""
         parts = RAMPS if self.kind == "piecewise" and not self.ramps else self.ramps
         self.ramps_ = learn_ramps(scaled, parts, weight) if scaled.shape[1] and parts else None
         if self.ramps_ is not None and self.reach is not None:
             self.ramps_ = within_reach(self.ramps_, self.reach)
-
-    def _ramp_names(self) -> list[str]:
-        if self.ramps_ is None:
-            return []
-        return [f"{self.names_in_[self.kept_[j]]}, ramp {k}" for j, k in numbered(self.ramps_.column)]
 
     def _widen_scales(self, shaped: Array) -> None:
         """Scale columns as a whole, and hold their training numbers (n, d) within reach, where that is asked for."""
@@ -323,46 +297,55 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform_table(self, table: Table) -> Array:
         """Transform a table that was read already."""
-        return np.ascontiguousarray(self.with_ramps(self.plain_table(table)))
+        plan = plan_of(self.steps)
+        plan.warn_of(table)
+        return np.ascontiguousarray(plan(table))
 
-    def plain_table(self, table: Table) -> Array:
-        """The same without ramps."""
-        numbers, gone = table.numbers, np.isnan(table.numbers)
-        self._warn_of_missing(gone)
-        flags = gone[:, self.flagged_].astype(np.float64)
-        if self.imputer_ is not None:
-            numbers = self.imputer_.transform(numbers)
-        shaped = numbers[:, self.varying_]
-        if self.clip:
-            shaped = np.clip(shaped, self.low_[self.varying_], self.high_[self.varying_])
-        if shaped.shape[1]:
-            # As its scaler would, which takes longer for a single row than the prediction itself.
-            shaped = (self._reshaped(shaped) - self.scaler_.mean_) / self.scaler_.scale_
-        parts = [shaped, flags]
+    @property
+    def steps(self) -> tuple[Feature, ...]:
+        """The inputs in their order: the column of each, and the steps that its value takes."""
+        numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
+        mains = [self._main_steps(place, at) for at, place in enumerate(self.varying_.tolist())]
+        found = [Feature(numeric[place], steps) for place, steps in zip(self.varying_.tolist(), mains, strict=True)]
+        found += [Feature(numeric[place], (IsMissing(),)) for place in self.flagged_.tolist()]
         if self.encoder_ is not None:
-            text = np.stack([table.categories[i] for i in self.encoded_], 1)
-            self._warn_of_unseen(text)
-            parts.append(self.encoder_.transform(text))
+            for i, known in zip(self.encoded_, self.encoder_.categories_, strict=True):
+                found += [Feature(i, (IsCategory(category),)) for category in known.tolist()]
         for place, period, shift, mean, scale in self.waves_:
-            parts.append((wave(numbers[:, [place]], period, shift) - mean) / scale)
-        return np.concatenate(parts, 1)
+            found.append(Feature(numeric[place], (*self._fill(place), Cyclic(period, shift), Affine(mean, scale))))
+        if self.ramps_ is not None:
+            for at, low, high, mean, scale in self.ramps_.rows():
+                found.append(Feature(found[at].column, (*mains[at], Ramp(low, high), Affine(mean, scale))))
+        return tuple(found)
 
-    def with_ramps(self, plain: Array) -> Array:
-        """Rows of `plain_table` with their ramps, all that a polynomial reads; columns stand together in memory."""
-        if self.ramps_ is None:
-            return plain
-        columns = np.empty((plain.shape[1] + len(self.ramps_.column), len(plain)))
-        columns[: plain.shape[1]] = plain.T
-        self.ramps_.write(columns[: len(self.kept_)], columns[plain.shape[1] :])
-        return columns.T
+    def _main_steps(self, place: int, at: int) -> tuple[Step, ...]:
+        """What becomes of a number that varies: filled, held to a range, shaped, scaled.
+
+        Args:
+            place: counts among the columns of numbers.
+            at: counts among those of them that vary.
+        """
+        clip = (Clip(float(self.low_[place]), float(self.high_[place])),) if self.clip else ()
+        scale = Affine(float(self.scaler_.mean_[at]), float(self.scaler_.scale_[at]))
+        return (*self._fill(place), *clip, *self._shape(at), scale)
+
+    def _fill(self, place: int) -> tuple[Step, ...]:
+        """What a missing number becomes, if it may be missing; ``place`` counts among the columns of numbers."""
+        return () if self.imputer_ is None else (Fill(float(self.imputer_.statistics_[place])),)
+
+    def _shape(self, at: int) -> tuple[Step, ...]:
+        """The map to quantiles or by Yeo-Johnson, if there is one; ``at`` counts among the columns that vary."""
+        if self.shaper_ is None:
+            return ()
+        if self.kind == "yeo-johnson":
+            return (YeoJohnson(float(self.shaper_.lambdas_[at])),)
+        return (quantile_step(self.shaper_.quantiles_[:, at].tolist(), self.shaper_.references_.tolist()),)
 
     def _reshaped(self, numbers: Array) -> Array:
-        """Varying columns (n, varying) after their transform to quantiles or by Yeo-Johnson, if there is one."""
+        """Varying columns (n, varying) after that map, in memory with rows last, as columns of a matrix are taken."""
         if self.shaper_ is None:
             return numbers
-        if self.kind == "yeo-johnson":
-            return yeo_johnson(numbers, self.shaper_.lambdas_)
-        return np.asarray(self.shaper_.transform(numbers))
+        return plan_of([Feature(at, self._shape(at)) for at in range(numbers.shape[1])])(matrix_table(numbers))
 
     def training_range(self) -> tuple[Array, Array]:
         """The least and greatest number of each numeric column in training. Shapes (numeric columns,)."""
@@ -376,15 +359,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def groups(self) -> Array:
         """For each input of the polynomial, the position of its column in the table. Shape (inputs,), int."""
         check_is_fitted(self)
-        numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
-        found = [*self.kept_, *(numeric[i] for i in self.flagged_)]
-        if self.encoder_ is not None:
-            for i, values in zip(self.encoded_, self.encoder_.categories_, strict=True):
-                found += [i] * len(values)
-        found += [position for position, _ in self.further_steps()]
-        if self.ramps_ is not None:
-            found += [self.kept_[j] for j in self.ramps_.column]
-        return np.array(found, dtype=np.intp)
+        return np.array([feature.column for feature in self.steps], dtype=np.intp)
 
     def check_dates(self, table: Table) -> Table:
         """The table itself, refused where it has numbers and training had dates, or the other way round."""
@@ -393,38 +368,6 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             wanted, found = ("dates", "numbers") if position in self.dates_ else ("numbers", "dates")
             raise ValueError(f"Column {self.names_in_[position]!r} must hold {wanted}, as in training; got {found}.")
         return table
-
-    def _warn_of_missing(self, gone: Array) -> None:
-        """Say where numbers (n, numeric columns) are missing that were always there in training."""
-        read = np.union1d(self.varying_, [wave[0] for wave in self.waves_])
-        lacking = np.intersect1d(np.setdiff1d(np.flatnonzero(gone.any(0)), self.flagged_), read).astype(np.intp)
-        if self.imputer_ is not None and lacking.size:
-            numeric = [i for i in range(len(self.names_in_)) if i not in self.categorical_]
-            names = [repr(self.names_in_[numeric[k]]) for k in lacking[:5]]
-            warnings.warn(
-                f"Numbers are missing in {', '.join(names)}{' ...' if lacking.size > 5 else ''}, where training had "
-                "all: each counts as the column's median.",
-                UserWarning,
-                stacklevel=5,
-            )
-
-    def _warn_of_unseen(self, text: Array) -> None:
-        assert self.encoder_ is not None
-        for column, known, i in zip(text.T, self.encoder_.categories_, self.encoded_, strict=True):
-            unseen = sorted("missing" if v is None else v for v in set(column) - set(known))
-            if unseen:
-                name = self.names_in_[i]
-                warnings.warn(
-                    f"Column {name!r} holds categories that training did not see and that count as none: "
-                    f"{', '.join(unseen[:5])}{' ...' if len(unseen) > 5 else ''}.",
-                    UserWarning,
-                    stacklevel=5,
-                )
-
-
-def wave(x: Array, period: float, shift: float) -> Array:
-    """What the step `Cyclic` is: sin(2 pi (x - shift) / period), the cosine of x where the shift is -period / 4."""
-    return np.asarray(np.sin((x - shift) * (2 * np.pi / period)))
 
 
 def periods_of(periods: Mapping[str, float], table: Table) -> dict[int, float]:
@@ -475,16 +418,6 @@ def some_rows(values: Array, most: int) -> Array:
     return values if len(values) <= most else values[np.random.default_rng(0).permutation(len(values))[:most]]
 
 
-def numbered(columns: Array) -> list[tuple[int, int]]:
-    """Each column with the count of how often it came so far, from 1."""
-    seen: dict[int, int] = {}
-    found = []
-    for j in columns.tolist():
-        seen[j] = seen.get(j, 0) + 1
-        found.append((j, seen[j]))
-    return found
-
-
 def count_inputs(table: Table) -> int:
     """How many inputs a polynomial of a table has, missing numbers imputed, without fitting anything."""
     gone = np.isnan(table.numbers)
@@ -505,6 +438,14 @@ def refuse_extremes(table: Table) -> None:
                 f"Column {table.names[position]!r} must have sizes from {1 / LARGEST:g} to {LARGEST:g}; got {found}. "
                 "Multiply it by a constant."
             )
+
+
+def names_in(estimator: Any) -> Array | None:
+    """``feature_names_in_``, which scikit-learn wants to be absent where the columns have no names."""
+    try:
+        return np.asarray(estimator.feature_names_in_)
+    except AttributeError:
+        return None
 
 
 def read_rows(estimator: Any, X: Any, *, categorical: tuple[int, ...] | None) -> Table:
@@ -537,9 +478,7 @@ def read_rows(estimator: Any, X: Any, *, categorical: tuple[int, ...] | None) ->
         matrix = validate_data(
             estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=least
         )
-        names = vars(estimator).get("feature_names_in_")
-        names = [f"x{i}" for i in range(matrix.shape[1])] if names is None else [str(name) for name in names]
-        table = Table(matrix, {}, tuple(range(matrix.shape[1])), tuple(names))
+        table = matrix_table(matrix, names_in(estimator))
     if estimator.missing != "impute" and np.isnan(table.numbers).any():
         row, column = (int(i) for i in np.argwhere(np.isnan(table.numbers))[0])
         raise ValueError(

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polyladder.tables.features import Features
+from polyladder.fitted.features import Features
+from polyladder.fitted.whole_features import Summarize, features_of
 from polyladder.tables.partitions import LocalPartitions
-from polyladder.tables.whole_features import Summarize, features_of
 
 
 def frame(n=2000):
