@@ -16,12 +16,12 @@ from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.support import support
 from polyladder.export.short_formula import short_formula
 from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.features import Features, read_rows
 from polyladder.fitted.model import FittedModel, fitted_model
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.units import mean_of
 from polyladder.tables.between import rows_between
-from polyladder.tables.features import Features, read_rows
 from polyladder.tables.like_rows import like_rows
 from polyladder.tables.table import Table
 from polyladder.training.losses.logistic import Logistic
