@@ -9,7 +9,6 @@ from polyladder.polynomial.ball import Ball, exact, ladder_intervals, matmul, pl
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.degrees import degree_upper
-from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Region
 from polyladder.robustness.states import states_on
 from polyladder.robustness.written import NUMBERS, chunks, cost, write_out, written_upper
@@ -23,10 +22,9 @@ def upper_bounds(
 ) -> tuple[Tensor, Tensor]:
     """Proven upper bounds of weighted sums of outputs on regions, each the best of several methods.
 
-    Where the polynomial has few enough terms it is written out over the region (`written_upper`). Where it has not, it
-    is bounded degree by degree around the center (`degree_upper`), and by planes above each product that are carried
-    back to the input (`plane_upper`). Intervals, layer by layer, are tried in either case. The ladder is
-    rescaled first, so that an underflow of its states is far below `TINY`.
+    Where the polynomial has few enough terms it is written out over the region (`written_upper`); otherwise it is
+    bounded degree by degree around the center (`degree_upper`). Intervals, layer by layer, are tried in either case.
+    The ladder is rescaled first, so that an underflow of its states is far below `TINY`.
 
     Args:
         polynomial: float64, a single one.
@@ -57,20 +55,13 @@ def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor, limit
     """What `upper_bounds` says, for as many regions as fit into memory."""
     readout, offset = functionals(polynomial, weights)
     if cost(polynomial) <= NUMBERS:
-        # Whatever cancels between units and layers has canceled in the coefficients: the other methods, which bound
-        # the same products one by one, would add nothing but time. Far from the center intervals may be narrower.
-        found = [
-            written(polynomial, region, readout, offset),
-            interval_upper(plain_intervals(polynomial, region), readout, offset),
-        ]
+        # Whatever cancels between units and layers has canceled in the coefficients: bounding the same products degree
+        # by degree would add nothing but time.
+        closest = written(polynomial, region, readout, offset)
     else:
-        states = states_on(polynomial, region)
-        found = [
-            interval_upper(states.top, readout, offset),
-            plane_upper(polynomial, region, states, readout, offset),
-        ]
-        open_sums = ~((found[0][0] <= limit) | (found[1][0] <= limit))
-        found.append(degree_upper(polynomial, region, states, readout, offset, limit.where(open_sums, torch.inf)))
+        closest = degree_upper(polynomial, region, states_on(polynomial, region), readout, offset, limit)
+    # Far from the center intervals may be narrower.
+    found = [closest, interval_upper(plain_intervals(polynomial, region), readout, offset)]
     bounds = torch.stack([torch.nan_to_num(bound, nan=torch.inf, posinf=torch.inf) for bound, _ in found])
     bounds = torch.where(bounds == -torch.inf, torch.inf, bounds)
     best, which = bounds.min(0)
