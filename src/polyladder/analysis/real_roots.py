@@ -2,8 +2,8 @@
 
 Between two neighboring stationary points a polynomial is monotone and has at most one root, which a bracketed Newton
 iteration finds. The stationary points are the roots of the derivative, found the same way, down to a straight line. A
-tiny or zero leading coefficient is not a problem here, whereas a companion matrix divides by it. Every value is computed
-in a unit of its own (`terms_in_units`), so that its sign is right even where terms underflow or overflow.
+tiny or zero leading coefficient is not a problem here, whereas a companion matrix divides by it. Where terms underflow
+or overflow, each value is computed in a unit of its own (`terms_in_units`), so that its sign is right.
 
 Coefficients stand degree first, (degree + 1, N), so that each power is one contiguous row.
 """

@@ -251,14 +251,9 @@ def one_draw(
     response, accuracy = likelihood.renew(blocks.f, rows, streams)
     root = (rows.unsqueeze(1) * accuracy).sqrt()
     draw_readout(blocks, response, root, precision[-1], priors.offset, streams)
-    slope = blocks.R[..., :-1].unsqueeze(-1).expand(-1, -1, -1, blocks.x.shape[-1])
     for l in reversed(range(depth)):
-        u, gate = blocks.W[l] @ blocks.below(l), blocks.V[l] @ blocks.x
-        gate = draw_layer(blocks, depth + l, slope * u.unsqueeze(1), gate, response, root, precision, streams)
-        g = slope * gate.unsqueeze(1)
-        draw_layer(blocks, l, g, u, response, root, precision, streams)
-        if l:
-            slope = blocks.W[l][:, None, :, :-1].mT @ g
+        for block in (depth + l, l):
+            draw_layer(blocks, block, response, root, precision[block], streams)
     rescale(blocks, precision, streams)
     blocks.forward()
     return precision
@@ -298,49 +293,41 @@ def drawn_readout(equations: list[NormalEquations], precision: Tensor, offset: f
     return torch.cat(drawn, -1).mT.contiguous()
 
 
-def draw_layer(
-    blocks: Blocks,
-    block: int,
-    g: Tensor,
-    old: Tensor,
-    response: Tensor,
-    root: Tensor,
-    precision: list[Tensor],
-    streams: Streams,
-) -> Tensor:
+def draw_layer(blocks: Blocks, block: int, response: Tensor, root: Tensor, precision: Tensor, streams: Streams) -> None:
     """Draw one layer or gate given everything else and update the outputs; the states are left as they were.
 
     Args:
         blocks: with its outputs ``f`` up to date.
         block: the block's position: layers, then gates.
-        g: derivative of each output with respect to the block's output. Shape (B, m, k, n).
-        old: the block's present values. Shape (B, k, n).
         response: of the likelihood. Shape (B, m, n) or (1, m, n).
         root: square root of its precision, row weights included. Shape (B, m, n).
-        precision: of the blocks' weights.
+        precision: of the block's weights. Shape (B, 1) or (B, q).
         streams: random streams.
-
-    Returns:
-        The block's new values. Shape (B, k, n).
     """
-    layer = block % len(blocks.W)
-    weights, h = (blocks.W, blocks.below(layer)) if block == layer else (blocks.V, blocks.x)
-    theta = weights[layer]
-    k, q = theta.shape[1:]
-    rest = blocks.f - (g * old.unsqueeze(1)).sum(2)
-    # In units of each output's and row's noise, so that all rows have unit weight.
-    scaled, wanted = g * root.unsqueeze(2), (response - rest) * root
-    one = root.new_ones(1)
-    if k * q > DIRECT_LIMIT:
-        theta = draw_by_rows(scaled, h, wanted, precision[block], theta, streams)
+    old, (g, h) = blocks.weights()[block], blocks.features(block)
+    scaled, wanted = in_units_of_noise(blocks, block, g, h, response, root)
+    if old[0].numel() > DIRECT_LIMIT:
+        theta = draw_by_rows(scaled, h, wanted, precision, old, streams)
     else:
+        one = root.new_ones(1)
         equations = normal_equations(scaled, h, wanted, root.new_ones(1, root.shape[-1]), one)
-        penalty = precision[block].unsqueeze(1).expand(-1, k, q).flatten(1)
-        theta = draw_gaussian(equations, penalty, streams.normal(k * q, 1)).reshape(theta.shape)
-    weights[layer] = theta
-    new = theta @ h
-    blocks.f = rest + (g * new.unsqueeze(1)).sum(2)
-    return new
+        theta = drawn_layer(equations, precision, old, streams)
+    blocks.put(block, theta)
+    blocks.f = blocks.f + (g * ((theta - old) @ h).unsqueeze(1)).sum(2)
+
+
+def in_units_of_noise(
+    blocks: Blocks, block: int, g: Tensor, h: Tensor, response: Tensor, root: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The features g of a block and what they should sum to, scaled so that all rows and outputs have unit noise."""
+    rest = blocks.f - (g * (blocks.weights()[block] @ h).unsqueeze(1)).sum(2)
+    return g * root.unsqueeze(2), (response - rest) * root
+
+
+def drawn_layer(equations: NormalEquations, precision: Tensor, old: Tensor, streams: Streams) -> Tensor:
+    """A draw of a layer or gate like ``old`` (B, k, q), given its normal equations in units of the noise."""
+    penalty = precision.unsqueeze(1).expand(-1, *old.shape[1:]).flatten(1)
+    return draw_gaussian(equations, penalty, streams.normal(penalty.shape[1], 1)).reshape(old.shape)
 
 
 def draw_gaussian(equations: NormalEquations, penalty: Tensor, normal: Tensor) -> Tensor:
