@@ -49,6 +49,7 @@ def test_all_ways_find_the_minimizer(shared: bool, m: int, monkeypatch: pytest.M
         found = step(block, False)
         torch.testing.assert_close(found.weights, best, rtol=tolerance, atol=tolerance)
         values = found.weights @ block.h
+        torch.testing.assert_close(found.values, values, rtol=1e-10, atol=1e-12)
         torch.testing.assert_close(found.outputs, (block.g * values.unsqueeze(1)).sum(2), rtol=1e-10, atol=1e-12)
 
 

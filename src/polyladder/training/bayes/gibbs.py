@@ -251,9 +251,14 @@ def one_draw(
     response, accuracy = likelihood.renew(blocks.f, rows, streams)
     root = (rows.unsqueeze(1) * accuracy).sqrt()
     draw_readout(blocks, response, root, precision[-1], priors.offset, streams)
+    slope = blocks.R[..., :-1].unsqueeze(-1).expand(-1, -1, -1, blocks.x.shape[-1])
     for l in reversed(range(depth)):
-        for block in (depth + l, l):
-            draw_layer(blocks, block, response, root, precision[block], streams)
+        u, gate = blocks.W[l] @ blocks.below(l), blocks.V[l] @ blocks.x
+        gate = draw_layer(blocks, depth + l, slope * u.unsqueeze(1), gate, response, root, precision, streams)
+        g = slope * gate.unsqueeze(1)
+        draw_layer(blocks, l, g, u, response, root, precision, streams)
+        if l:
+            slope = blocks.W[l][:, None, :, :-1].mT @ g
     rescale(blocks, precision, streams)
     blocks.forward()
     return precision
@@ -293,35 +298,57 @@ def drawn_readout(equations: list[NormalEquations], precision: Tensor, offset: f
     return torch.cat(drawn, -1).mT.contiguous()
 
 
-def draw_layer(blocks: Blocks, block: int, response: Tensor, root: Tensor, precision: Tensor, streams: Streams) -> None:
+def draw_layer(
+    blocks: Blocks,
+    block: int,
+    g: Tensor,
+    old: Tensor,
+    response: Tensor,
+    root: Tensor,
+    precision: list[Tensor],
+    streams: Streams,
+) -> Tensor:
     """Draw one layer or gate given everything else and update the outputs; the states are left as they were.
 
     Args:
         blocks: with its outputs ``f`` up to date.
         block: the block's position: layers, then gates.
+        g: derivative of each output with respect to the block's output. Shape (B, m, k, n).
+        old: the block's present values. Shape (B, k, n).
         response: of the likelihood. Shape (B, m, n) or (1, m, n).
         root: square root of its precision, row weights included. Shape (B, m, n).
-        precision: of the block's weights. Shape (B, 1) or (B, q).
+        precision: of the blocks' weights.
         streams: random streams.
+
+    Returns:
+        The block's new values. Shape (B, k, n).
     """
-    old, (g, h) = blocks.weights()[block], blocks.features(block)
-    scaled, wanted = in_units_of_noise(blocks, block, g, h, response, root)
-    if old[0].numel() > DIRECT_LIMIT:
-        theta = draw_by_rows(scaled, h, wanted, precision, old, streams)
+    layer = block % len(blocks.W)
+    weights, h = (blocks.W, blocks.below(layer)) if block == layer else (blocks.V, blocks.x)
+    theta = weights[layer]
+    rest, scaled, wanted = in_units_of_noise(blocks, g, old, response, root)
+    if theta[0].numel() > DIRECT_LIMIT:
+        theta = draw_by_rows(scaled, h, wanted, precision[block], theta, streams)
     else:
-        one = root.new_ones(1)
-        equations = normal_equations(scaled, h, wanted, root.new_ones(1, root.shape[-1]), one)
-        theta = drawn_layer(equations, precision, old, streams)
-    blocks.put(block, theta)
-    blocks.f = blocks.f + (g * ((theta - old) @ h).unsqueeze(1)).sum(2)
+        equations = normal_equations(scaled, h, wanted, root.new_ones(1, root.shape[-1]), root.new_ones(1))
+        theta = drawn_layer(equations, precision[block], theta, streams)
+    weights[layer] = theta
+    new = theta @ h
+    blocks.f = rest + (g * new.unsqueeze(1)).sum(2)
+    return new
 
 
 def in_units_of_noise(
-    blocks: Blocks, block: int, g: Tensor, h: Tensor, response: Tensor, root: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The features g of a block and what they should sum to, scaled so that all rows and outputs have unit noise."""
-    rest = blocks.f - (g * (blocks.weights()[block] @ h).unsqueeze(1)).sum(2)
-    return g * root.unsqueeze(2), (response - rest) * root
+    blocks: Blocks, g: Tensor, old: Tensor, response: Tensor, root: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A block of values ``old`` as a regression in which all rows and outputs have unit noise.
+
+    Returns:
+        The outputs without the block, (B, m, n); its derivatives g, scaled, (B, m, k, n); and what they should add up
+        to, (B, m, n).
+    """
+    rest = blocks.f - (g * old.unsqueeze(1)).sum(2)
+    return rest, g * root.unsqueeze(2), (response - rest) * root
 
 
 def drawn_layer(equations: NormalEquations, precision: Tensor, old: Tensor, streams: Streams) -> Tensor:

@@ -105,7 +105,7 @@ class OfDraw:
             return readout_equations(blocks.below(len(blocks.W)), wanted, weight, one)
         g, h = blocks.features(self.block)
         root = (weight.unsqueeze(1) * self.accuracy.unsqueeze(-1)).sqrt()
-        scaled, wanted = in_units_of_noise(blocks, self.block, g, h, response, root)
+        _, scaled, wanted = in_units_of_noise(blocks, g, self.weights[self.block] @ h, response, root)
         return normal_equations(scaled, h, wanted, torch.ones_like(weight), one)
 
 

@@ -47,17 +47,19 @@ class BlockStep(NamedTuple):
 
     Attributes:
         weights: change of the weights. Shape (B, k, q).
+        values: change of the block's values at the rows. Shape (B, k, n).
         outputs: change of the outputs. Shape (B, m, n).
         determined: how many weights the data determine, if asked for; zero otherwise. Shape (B,).
     """
 
     weights: Tensor
+    values: Tensor
     outputs: Tensor
     determined: Tensor
 
     def times(self, length: float | Tensor) -> BlockStep:
         """The step of another length, one number or (B, 1, 1)."""
-        return BlockStep(self.weights * length, self.outputs * length, self.determined)
+        return BlockStep(self.weights * length, self.values * length, self.outputs * length, self.determined)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ class BlockRegression:
             moved = (self.g[:, 0] * change).sum(1, keepdim=True)
         else:
             moved = (self.g * change.unsqueeze(1)).sum(2)
-        return BlockStep(step, moved, determined)
+        return BlockStep(step, change, moved, determined)
 
 
 def block_step(block: BlockRegression, estimating: bool) -> BlockStep:

@@ -90,9 +90,17 @@ def one_sweep(
     depth, alpha = len(blocks.W), objective.ridge.alpha
     determined = torch.zeros_like(alpha)
     determined[-1] = solve_readout(blocks, objective, estimating)
+    # Derivatives of the outputs with respect to the state below: at first the readout itself, the same for all rows.
+    slope = blocks.R[..., :-1].unsqueeze(-1)
     for l in reversed(range(depth)):
-        for block in (depth + l, l):
-            determined[block] = solve_layer(blocks, block, objective, estimating, relaxation)
+        u, gate = blocks.W[l] @ blocks.below(l), blocks.V[l] @ blocks.x
+        gate, determined[depth + l] = solve_layer(
+            blocks, depth + l, slope * u.unsqueeze(1), gate, objective, estimating, relaxation
+        )
+        g = slope * gate.unsqueeze(1)
+        _, determined[l] = solve_layer(blocks, l, g, u, objective, estimating, relaxation)
+        if l:
+            slope = blocks.W[l][:, None, :, :-1].mT @ g
     if rescaling:
         balance(blocks, alpha)
     blocks.forward()
@@ -117,24 +125,37 @@ def solved_readout(equations: NormalEquations, old: Tensor, alpha: Tensor, estim
     return (old.mT + step).mT.contiguous(), determined
 
 
-def solve_layer(blocks: Blocks, block: int, objective: Objective, estimating: bool, relaxation: float = 1.0) -> Tensor:
+def solve_layer(
+    blocks: Blocks,
+    block: int,
+    g: Tensor,
+    old: Tensor,
+    objective: Objective,
+    estimating: bool,
+    relaxation: float = 1.0,
+) -> tuple[Tensor, Tensor]:
     """Move one layer or gate to its exact minimizer and update the outputs; the states are left as they were.
 
     Args:
         blocks: with its outputs ``f`` up to date.
         block: the block's position: layers, then gates.
+        g: derivative of each output with respect to the block's output. Shape (B, m, k, n).
+        old: the block's present values. Shape (B, k, n).
         objective: of which the block minimizes the quadratic bound.
         estimating: see `one_sweep`.
         relaxation: how far to go, 1 being the minimizer. The quadratic falls for every length between 0 and 2.
 
     Returns:
-        How many of its weights the data determine. Shape (B,).
+        The block's new values, (B, k, n), and how many of its weights the data determine, (B,).
     """
-    theta, (g, h) = blocks.weights()[block], blocks.features(block)
+    layer = block % len(blocks.W)
+    weights, h = (blocks.W, blocks.below(layer)) if block == layer else (blocks.V, blocks.x)
+    theta, alpha = weights[layer], objective.ridge.alpha[block]
     response, curvature = objective.bound.quadratic(blocks.f)
-    weight, left, alpha = objective.weight * curvature, response - blocks.f, objective.ridge.alpha[block]
+    weight = objective.weight * curvature
+    left = response - blocks.f
     regression = BlockRegression(g, h, theta, left, weight, objective.rows, alpha, blocks.precision)
     step = block_step(regression, estimating)
-    blocks.put(block, torch.add(theta, step.weights, alpha=relaxation))
+    weights[layer] = torch.add(theta, step.weights, alpha=relaxation)
     blocks.f = torch.add(blocks.f, step.outputs, alpha=relaxation)
-    return step.determined
+    return torch.add(old, step.values, alpha=relaxation), step.determined
