@@ -7,8 +7,9 @@ import torch
 
 from polyladder import BayesianLPNNRegressor, LPNNRegressor, certify
 from polyladder.robustness.attack import attack
+from polyladder.robustness.certificate import check_number
 from polyladder.robustness.optimize import minimize
-from polyladder.robustness.table_model import check_step, read_estimator
+from polyladder.robustness.table_model import STEP, read_estimator
 from polyladder.tables.features import Features
 from tests.robustness.tables import classifier, mixed_table, regressor
 
@@ -91,7 +92,7 @@ def test_what_has_no_single_polynomial_is_refused() -> None:
 @pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf"), "far", True])
 def test_steps_are_numbers(bad: object) -> None:
     with pytest.raises(ValueError, match="radius must be a finite number that is not negative"):
-        check_step("radius", bad)
+        check_number("radius", bad, STEP)
 
 
 def test_boxes_of_phases_hold_all_rows_and_searches_refuse_them() -> None:

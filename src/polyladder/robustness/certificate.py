@@ -70,20 +70,17 @@ def check_region(polynomial: LadderPolynomial, center: Tensor, radius: Any, norm
     return Region(rows.double().cpu(), sizes.expand(*rows.shape).clone(), norm)
 
 
-def check_seconds(max_seconds: float | None) -> float | None:
-    """Seconds, or None."""
-    if max_seconds is None:
-        return None
-    if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 <= max_seconds < float("inf"):
-        raise ValueError(f"max_seconds must be a number of seconds that is not negative, or None; got {max_seconds!r}.")
-    return float(max_seconds)
+def check_number(name: str, value: Any, what: str = "a number that is not negative") -> float:
+    """Refuse all but finite numbers from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise ValueError(f"{name} must be {what}; got {value!r}.")
+    return float(value)
 
 
-def check_tolerance(tolerance: float) -> float:
-    """A number from 0 on."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < float("inf"):
-        raise ValueError(f"tolerance must be a number that is not negative; got {tolerance!r}.")
-    return float(tolerance)
+def check_seconds(max_seconds: float | None) -> None:
+    """Refuse what is neither a number of seconds nor None."""
+    if max_seconds is not None:
+        check_number("max_seconds", max_seconds, "a number of seconds that is not negative, or None")
 
 
 def single(polynomial: LadderPolynomial) -> LadderPolynomial:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from polyladder.robustness.branch import Stop
-from polyladder.robustness.certificate import check_seconds, check_tolerance
+from polyladder.robustness.certificate import check_number, check_seconds
 
 SHARE = 0.4
 """Of the time that climbing may take; the rest is for the proof."""
@@ -73,7 +73,7 @@ class Search:
         """Refuse what is no output, no gap or no time."""
         if isinstance(self.output, bool) or not isinstance(self.output, int) or not 0 <= self.output < outputs:
             raise ValueError(f"output must be from 0 to {outputs - 1}; got {self.output!r}.")
-        check_tolerance(self.tolerance)
+        check_number("tolerance", self.tolerance)
         if self.max_seconds != torch.inf:
             check_seconds(self.max_seconds)
 

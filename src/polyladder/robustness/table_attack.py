@@ -64,8 +64,7 @@ def attack_rows(
     bound = None
     if certificate:
         # Other rules are left out: a row may be given that does not keep to them, and is then part of the proof.
-        space = Space(model.surface, Rules())
-        bound = proven(model.polynomial, feasible, aim, found, max_seconds, None if space.is_free else space)
+        bound = proven(model.polynomial, feasible, aim, found, max_seconds, Space(model.surface))
         if model.limits is not None:
             # A guarded prediction cannot be farther from y than the end of its range.
             bound = torch.minimum(

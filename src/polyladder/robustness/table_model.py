@@ -17,12 +17,16 @@ from polyladder.fitted.plan import Plan, plan_of
 from polyladder.fitted.steps import Fill
 from polyladder.fitted.values import main_steps, ramps_of, scaled
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.certificate import check_number
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.space import Gap
-from polyladder.robustness.surface import Pieces, SmoothSurface, Surface
+from polyladder.robustness.surface import Surface
 from polyladder.tables.table import Table
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+STEP = "a finite number that is not negative"
+"""What a radius of a column must be."""
 
 ROOM = 1e-12
 """By how much a scaled end is widened: scaling is monotone but for its rounding."""
@@ -84,17 +88,11 @@ class TableModel:
         """What a column of categories may hold."""
         return list(self.texts[name].categories)
 
-    @property
-    def any_categories(self) -> dict[str, str | None]:
-        """One known category for each column of them."""
-        return {name: self.categories(name)[0] for name in self.groups}
-
     @cached_property
     def surface(self) -> Surface:
         """The polynomial as a function of its inputs without ramps, each of which is a column's own."""
         self.refuse_further()
-        ramps = ramps_of(self.model)
-        return SmoothSurface(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
+        return Surface.of(self.polynomial, ramps_of(self.model))
 
     @cached_property
     def plain(self) -> Plan:
@@ -172,10 +170,10 @@ class TableModel:
         if not isinstance(radius, Mapping):
             least, greatest = self.training_range
             span, varying = greatest - least, list(self.numeric.values())
-            steps[varying] = check_step("radius", radius) * span[varying]
+            steps[varying] = check_number("radius", radius, STEP) * span[varying]
             return steps
         for name, step in radius.items():
-            steps[self.place(name, "radius")] = check_step(f"The radius of {name!r}", step)
+            steps[self.place(name, "radius")] = check_number(f"The radius of {name!r}", step, STEP)
         return steps
 
     def place(self, name: str, what: str) -> int:
@@ -273,14 +271,10 @@ class TableModel:
 
     def records(self, table: Table) -> list[dict[str, Any]]:
         """Rows as dictionaries, in the order of the table's columns."""
-        numbers = dict(zip(table.positions, table.numbers.T, strict=True))
-        return [
-            {
-                name: table.categories[i][row] if i in table.categories else number_or_none(numbers[i][row])
-                for i, name in enumerate(self.names)
-            }
-            for row in range(len(table.numbers))
-        ]
+        numbers = zip(table.positions, table.numbers.T, strict=True)
+        cells = {i: [None if np.isnan(value) else float(value) for value in column] for i, column in numbers}
+        columns = [cells[i] if i in cells else table.categories[i] for i in range(len(self.names))]
+        return [dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def read_estimator(model: AnyModel) -> TableModel:
@@ -292,15 +286,3 @@ def read_estimator(model: AnyModel) -> TableModel:
             f"got a {found.kind}. Use LPNNRegressor or LPNNClassifier."
         )
     return TableModel(found, tuple(column for column in found.columns if column.kind == "number"))
-
-
-def number_or_none(value: float) -> float | None:
-    """A number, or None where it is missing."""
-    return None if np.isnan(value) else float(value)
-
-
-def check_step(name: str, step: Any) -> float:
-    """A number that is finite and not negative."""
-    if isinstance(step, bool) or not isinstance(step, int | float) or not 0 <= step < float("inf"):
-        raise ValueError(f"{name} must be a finite number that is not negative; got {step!r}.")
-    return float(step)

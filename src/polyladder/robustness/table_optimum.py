@@ -128,9 +128,8 @@ def proven(search: TableSearch, goal: PredictionGoal, best: Table, stop: Stop) -
     x = goal.model.inputs(best)
     if goal.values(best)[0] >= goal.ceiling:
         ceiling = torch.tensor([goal.ceiling], dtype=torch.float64)
-        return Maximum(x, ceiling, ceiling, 0, 0.0)
-    space = None if search.space.is_free else search.space
-    return branch(goal.model.polynomial, search.region, goal.weights, x, stop, space)
+        return Maximum(x, ceiling, ceiling, 0)
+    return branch(goal.model.polynomial, search.region, goal.weights, x, stop, search.space)
 
 
 def say_what_is_not_known(model: TableModel) -> None:

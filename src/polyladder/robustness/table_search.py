@@ -123,7 +123,7 @@ class TableSearch:
 
 def plain_box(model: TableModel, low: Array, high: Array, fixed: Mapping[str, str | None], space: Space) -> Region:
     """The box of inputs without ramps, as far as rounding can tell; levels and switches are exact."""
-    row = {**model.any_categories, **fixed}
+    row = {**{name: model.categories(name)[0] for name in model.groups}, **fixed}
     both = [model.inputs(model.table_of(end[None], [row])) for end in (low, high)]
     lower, upper = torch.minimum(*both), torch.maximum(*both)
     room = torch.where(upper > lower, ROOM * (1 + torch.maximum(lower.abs(), upper.abs())), 0.0)

@@ -174,7 +174,7 @@ def proven(
     region = box(feasible.lower, feasible.upper) if feasible.region.norm == "inf" else feasible.region
     n, o, m = aim.weights.shape
     if max_seconds is None:
-        read = region if space is None else space.lifted(region.lower, region.upper)
+        read = region if space is None or space.is_free else space.lifted(region.lower, region.upper)
         bounds = upper_bounds(polynomial, read, aim.weights)[0]
     else:
         rows = torch.arange(n).repeat_interleave(o)
