@@ -20,8 +20,11 @@ from polyladder.robustness.surface import Surface, jacobians
 
 Goal = Literal["margin", "up", "down", "away"]
 
-ALL, TARGETS = 5, 3
-"""Up to so many other classes are all tried for each row; with more, those that the gradient says are nearest."""
+ALL = 5
+"""Up to this many other classes are all tried for each row."""
+
+TARGETS = 3
+"""Of more other classes, this many are tried: those that the gradient says are nearest."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ of all rows are many times larger than the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -69,7 +69,7 @@ class OfBlock:
 
     def __call__(self, part: Part) -> BlockSums:
         """Over all rows of a part, a few thousand at a time."""
-        return sum_slices(part, as_ladders(self.weights), self.of_rows)
+        return reduce(add, (self.of_rows(*rows) for rows in slices(part, as_ladders(self.weights))))
 
     def of_rows(self, first: int, x: Tensor, y: Tensor, weight: Tensor) -> BlockSums:
         """Over rows x (n, d) with weights (1, n); their numbers do not matter."""
@@ -84,13 +84,6 @@ class OfBlock:
             equations = normal_equations(g, h, left, counted, one, precision=self.precision)
         loss, scatter = ((each * weight).sum(-1) for each in (bound.value(blocks.f), bound.scatter(blocks.f)))
         return BlockSums(equations.gram, equations.moment, loss, scatter, weight.sum())
-
-
-def sum_slices(
-    part: Part, ladders: LadderPolynomial, of_rows: Callable[[int, Tensor, Tensor, Tensor], BlockSums]
-) -> BlockSums:
-    """The sums over a part: ``of_rows`` is given the arguments that `slices` yields."""
-    return reduce(add, (of_rows(*rows) for rows in slices(part, ladders)))
 
 
 def slices(part: Part, ladders: LadderPolynomial) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:

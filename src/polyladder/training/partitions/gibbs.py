@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from operator import add
 from typing import Literal
 
@@ -34,7 +35,7 @@ from polyladder.training.bayes.probit import TwoClasses
 from polyladder.training.bayes.streams import Streams
 from polyladder.training.losses.logistic import Logistic
 from polyladder.training.losses.squared import SQUARED
-from polyladder.training.partitions.block_sums import BlockSums, sum_slices
+from polyladder.training.partitions.block_sums import BlockSums, slices
 from polyladder.training.partitions.fit import check_solvable
 from polyladder.training.solves.blocks import (
     Blocks,
@@ -83,7 +84,7 @@ class OfDraw:
 
     def __call__(self, part: Part) -> BlockSums:
         """Over all rows of a part; the loss is the sum of the squared residuals of each output."""
-        return sum_slices(part, as_ladders(self.weights), self.of_rows)
+        return reduce(add, (self.of_rows(*rows) for rows in slices(part, as_ladders(self.weights))))
 
     def of_rows(self, first: int, x: Tensor, y: Tensor, weight: Tensor) -> BlockSums:
         """Over rows x (n, d) with numbers from ``first`` on and weights (1, n)."""
