@@ -57,22 +57,14 @@ def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor, limit
     if cost(polynomial) <= NUMBERS:
         # Whatever cancels between units and layers has canceled in the coefficients: bounding the same products degree
         # by degree would add nothing but time.
-        closest = written(polynomial, region, readout, offset)
+        bound, points = written(polynomial, region, readout, offset)
     else:
-        closest = degree_upper(polynomial, region, states_on(polynomial, region), readout, offset, limit)
+        bound, points = degree_upper(polynomial, region, states_on(polynomial, region), readout, offset, limit)
     # Far from the center intervals may be narrower.
-    found = [closest, interval_upper(plain_intervals(polynomial, region), readout, offset)]
-    bounds = torch.stack([torch.nan_to_num(bound, nan=torch.inf, posinf=torch.inf) for bound, _ in found])
-    bounds = torch.where(bounds == -torch.inf, torch.inf, bounds)
-    best, which = bounds.min(0)
-    points = torch.stack([point.expand(*best.shape, polynomial.in_features) for _, point in found])
-    chosen = points.gather(0, which[None, ..., None].expand(1, *points.shape[1:]))[0]
-    return best, region_points(region, torch.nan_to_num(chosen))
-
-
-def region_points(region: Region, t: Tensor) -> Tensor:
-    """Points in units of the region, (n, o, d), as inputs."""
-    return torch.stack([region.at(point) for point in t.unbind(1)], 1)
+    intervals = interval_upper(polynomial, region, readout, offset)
+    bound, intervals = (torch.where(each.isfinite(), each, torch.inf) for each in (bound, intervals))
+    points = torch.where((bound <= intervals).unsqueeze(-1), torch.nan_to_num(points), 0.0)
+    return torch.minimum(bound, intervals), torch.stack([region.at(point) for point in points.unbind(1)], 1)
 
 
 def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ball]:
@@ -81,16 +73,12 @@ def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ba
     return readout, total(product(exact(weights), exact(polynomial.offset.expand_as(weights))))
 
 
-def plain_intervals(polynomial: LadderPolynomial, region: Region) -> Ball:
-    """What the last state can be, from what each state can be by itself. Shape (n, k_L)."""
-    rungs = ladder_intervals(polynomial, region.inputs())
-    return rungs[-1].product if rungs else region.inputs()
-
-
-def interval_upper(top: Ball, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
-    """Bounds from the intervals of the last state, (n, k_L), alone. Shape (n, o)."""
-    bound = plus(total(product(readout, top.row)), offset).upper
-    return bound, bound.new_zeros(*bound.shape, 1)
+def interval_upper(polynomial: LadderPolynomial, region: Region, readout: Ball, offset: Ball) -> Tensor:
+    """Bounds from what each state can be by itself, layer by layer. Shape (n, o)."""
+    x = Ball(region.center, region.radius)
+    rungs = ladder_intervals(polynomial, x)
+    top = rungs[-1].product if rungs else x
+    return plus(total(product(readout, top.row)), offset).upper
 
 
 def written(polynomial: LadderPolynomial, region: Region, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:

@@ -64,8 +64,8 @@ def branch(
 ) -> Maximum:
     """Maximize weighted sums of outputs over regions by halving boxes, the most doubtful ones first.
 
-    A bound holds whenever the search ends: it is the largest over the boxes that are still open and those that were
-    closed since they could not hold anything better by more than the gap allowed.
+    The bound holds whenever the search ends. It is the largest bound of all boxes: those still open, and those closed
+    because nothing in them can be better by more than the allowed gap.
 
     Args:
         polynomial: float64, a single one.
@@ -120,7 +120,7 @@ def branch(
 
 
 class BoxPace:
-    """How many boxes there is time for: as many as take a fifth of a second, or of what is left.
+    """How many boxes to halve next: as many as take a fifth of a second, or a fifth of the time left.
 
     Args:
         seconds: in all.
@@ -132,7 +132,7 @@ class BoxPace:
         self.began, self.each = time.monotonic(), 0.0
 
     def boxes(self) -> int:
-        """To be halved next; the first time one, to learn what it takes. None where the time is up."""
+        """How many to halve next: one at first, to learn how long it takes; 0 once the time is up."""
         self.began = time.monotonic()
         left = self.until - self.began
         if left < 0 or self.each > 2 * left + 1:
@@ -140,7 +140,7 @@ class BoxPace:
         return min(self.most, max(1, int(min(0.2, left / 5) / self.each))) if self.each else 1
 
     def done(self, count: int) -> None:
-        """So many boxes were halved since they were asked for."""
+        """Note that this many boxes have been halved since `boxes` was called."""
         self.each = (time.monotonic() - self.began) / count
 
 

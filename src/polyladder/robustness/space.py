@@ -33,7 +33,7 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """What a table's inputs are tied to.
+    """What a table's inputs must keep to, so that a point is a row.
 
     Attributes:
         surface: what the polynomial reads at points.
@@ -47,7 +47,7 @@ class Space:
 
     @property
     def is_free(self) -> bool:
-        """Whether the inputs are tied to nothing, and are what the polynomial reads."""
+        """Whether the inputs keep to nothing but their region, and are what the polynomial reads."""
         return self.surface.is_smooth and not self.levels
 
     @cached_property

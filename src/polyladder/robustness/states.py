@@ -12,8 +12,8 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region
 
 WIDE = 256
-"""Units from which on products of weights between layers are not formed: they would take most of the time. Wide ladders
-are mostly sums of units that keep to themselves, which lose nothing."""
+"""From this many units in a layer on, products of weights between layers are not formed, as they would take most of the
+time. Wide ladders are mostly sums of units that do not mix, for which nothing is lost."""
 
 
 @dataclass(frozen=True, eq=False)

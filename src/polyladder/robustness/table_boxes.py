@@ -44,7 +44,7 @@ class TableBoxes:
             raise ValueError(f"norm must be 'inf' for an estimator, whose columns have their own units; got {norm!r}.")
         if not isinstance(radius, Mapping | int | float):
             raise TypeError(f"radius must be a number or a mapping from columns for an estimator; got {radius!r}.")
-        return cls.stepped(model, model.read(rows), model.reach(radius))
+        return cls.stepped(model, model.model.read(rows), model.reach(radius))
 
     @classmethod
     def stepped(cls, model: TableModel, table: Table, steps: Array, share: Array | None = None) -> TableBoxes:

@@ -50,11 +50,6 @@ class TableModel:
         return self.model.polynomial
 
     @property
-    def limits(self) -> tuple[Tensor, Tensor] | None:
-        """The range that its predictions are held to, or None. Shapes (m,)."""
-        return self.model.guard
-
-    @property
     def labels(self) -> np.ndarray[Any, Any] | None:
         """Its classes, or None."""
         return None if self.model.labels is None else np.array(self.model.labels)
@@ -83,10 +78,6 @@ class TableModel:
     def groups(self) -> dict[str, list[int]]:
         """The inputs of each column of categories."""
         return {name: list(column.inputs) for name, column in self.texts.items()}
-
-    def categories(self, name: str) -> list[str | None]:
-        """What a column of categories may hold."""
-        return list(self.texts[name].categories)
 
     @cached_property
     def surface(self) -> Surface:
@@ -118,12 +109,6 @@ class TableModel:
         """The least and greatest numbers of training. Shapes (numeric columns,)."""
         return np.array([column.low for column in self.columns]), np.array([column.high for column in self.columns])
 
-    @property
-    def fills(self) -> Array | None:
-        """What missing numbers count as, or None where none may be missing. Shape (numeric columns,)."""
-        filled = [column.fill for column in self.columns]
-        return None if any(fill is None for fill in filled) else np.array(filled, dtype=np.float64)
-
     @cached_property
     def gaps(self) -> dict[int, Gap]:
         """For each numeric column that training has seen missing, what its inputs are then."""
@@ -135,10 +120,6 @@ class TableModel:
                 filled = float(self.scaled(place, np.array([column.fill]))[0]) if varies else column.fill
                 found[place] = Gap(column.flag, self.order.index(place) if varies else None, filled)
         return found
-
-    def read(self, rows: Any) -> Table:
-        """Check rows and take them apart."""
-        return self.model.read(rows)
 
     def inputs(self, table: Table) -> Tensor:
         """The inputs of rows, without ramps. Shape (n, d)."""
@@ -227,7 +208,7 @@ class TableModel:
         found = dict(table.categories)
         for name, group in self.groups.items():
             held = z[:, group]
-            names = np.array(self.categories(name), dtype=object)[held.argmax(1).numpy()]
+            names = np.array(self.texts[name].categories, dtype=object)[held.argmax(1).numpy()]
             at = self.names.index(name)
             found[at] = np.where(held.sum(1).numpy() > 0, names, table.categories[at])
         return found
@@ -248,8 +229,8 @@ class TableModel:
         return self.held(self.model.table_outputs(table)[0])
 
     def held(self, values: Tensor) -> Tensor:
-        """Values within the range of predictions."""
-        return values if self.limits is None else torch.clamp(values, *self.limits)
+        """Values clipped to the range that predictions are held to, if there is one."""
+        return values if self.model.guard is None else torch.clamp(values, *self.model.guard)
 
     def meaning(self, output: int) -> str:
         """What an output is."""
