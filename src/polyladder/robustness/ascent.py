@@ -14,8 +14,8 @@ COORDINATES = 24
 """Inputs tried one by one in a round, at most: those whose slope times range is largest."""
 
 LEVELS = 32
-"""Of an input with up to this many allowed values all are tried. With more, only the two next to the highest point of its
-line are."""
+"""Of an input with up to this many allowed values all are tried. With more, only the two next to the highest point of
+its line are."""
 
 
 class Climb:
