@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.ladder import LadderPolynomial, check_tensor
 from polyladder.robustness.region import Norm, Region
 
 
@@ -40,8 +40,7 @@ def check_region(polynomial: LadderPolynomial, center: Tensor, radius: Any, norm
     d = polynomial.in_features
     if norm not in ("inf", 2):
         raise ValueError(f"norm must be 'inf' or 2; got {norm!r}.")
-    if not isinstance(center, Tensor):
-        raise TypeError(f"center must be a torch.Tensor; got {type(center).__name__}. Wrap it in torch.as_tensor.")
+    check_tensor("center", center)
     rows = center.unsqueeze(0) if center.dim() == 1 else center
     if rows.dim() != 2 or rows.shape[-1] != d:
         raise ValueError(f"center must have shape ({d},) or (n, {d}); got shape {tuple(center.shape)}.")
