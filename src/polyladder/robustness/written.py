@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from polyladder.analysis.coefficients import exponents_up_to
-from polyladder.analysis.monomials import count, exponents, homogeneous_parts, monomials, multiplicities, terms
+from polyladder.analysis.monomials import count, exponents, homogeneous_parts, joined, monomials, multiplicities, terms
 from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, sum_of, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.substitute import recenter
@@ -61,14 +61,46 @@ def write_out(polynomial: LadderPolynomial, region: Region, readout: Ball, offse
     """
     n, d, order = len(region), polynomial.in_features, polynomial.order
     center, radius = region.center, region.radius
-    p = polynomial.map(lambda t: t.expand(n, *t.shape))
-    p = recenter(LadderPolynomial(p.W, p.b, p.V, p.c, readout.mid, offset.mid), center, radius)
-    coefficients = torch.cat(homogeneous_parts(p, order)[-1], -2).mT
+    if not polynomial.W:
+        values = offset.mid + (readout.mid @ center.unsqueeze(-1)).squeeze(-1)
+        coefficients = torch.cat([values.unsqueeze(-1), readout.mid * radius.unsqueeze(-2)], -1)
+    else:
+        p = recenter(polynomial.map(lambda t: t.expand(n, *t.shape)), center, radius)
+        # The last layer as a readout: its own product is taken after the sum over its units, which is much smaller.
+        inner = LadderPolynomial(p.W[:-1], p.b[:-1], p.V[:-1], p.c[:-1], readout=p.W[-1], offset=p.b[-1])
+        coefficients = last_product(homogeneous_parts(inner, order)[-1], p.V[-1], p.c[-1], readout.mid)
+        coefficients[..., 0] += offset.mid
     roundings = 2 * (order + 1) * (max((d, *polynomial.hidden, polynomial.out_features)) + order + 12)
     largest = polynomial.map(torch.abs).hidden_states(center.abs() + radius)[-1].unsqueeze(-2)
     unit = roundings * EPSILON
     error = sum_up((readout.mid.abs() * unit + readout.rad) * largest + readout.size * TINY) * (1 + unit)
     return coefficients, (error + unit * offset.mid.abs() + offset.rad) * UP + TINY
+
+
+def last_product(parts: Sequence[Tensor], V: Tensor, c: Tensor, readout: Tensor) -> Tensor:
+    """Coefficients of readout @ ((V t + c) * u) from those of u, degree by degree.
+
+    Args:
+        parts: of u. Shapes (n, N_j, k).
+        V: shape (n, k, d).
+        c: shape (n, k).
+        readout: shape (n, o, k).
+
+    Returns:
+        Shape (n, o, N).
+    """
+    n, o, _ = readout.shape
+    d = V.shape[-1]
+    gated = readout * c.unsqueeze(-2)
+    found = [gated @ part.mT for part in parts]
+    for j, part in enumerate(parts):
+        products = ((readout.unsqueeze(-2) * part.unsqueeze(-3)) @ V.unsqueeze(1)).flatten(-2)
+        raised = products.new_zeros(n, o, count(d, j + 1)).index_add(-1, joined(d, j, 1).flatten(), products)
+        if j + 1 < len(found):
+            found[j + 1] = found[j + 1] + raised
+        else:
+            found.append(raised)
+    return torch.cat(found, -1)
 
 
 def written_upper(coefficients: Tensor, error: Tensor, d: int, order: int, norm: Norm) -> tuple[Tensor, Tensor, Tensor]:
