@@ -1,8 +1,8 @@
 """The arithmetic of a model for one row, in statements that C and Rust both read.
 
-``if (x < a) { x = a; }``, ``while``, sums, products and ``W[s][j][i]`` mean the same in both. What differs is written by
-words that a `Dialect` replaces: ``EACH(i, n)`` is a loop, ``REAL x``, ``REALS x[n]``, ``COUNT k`` and ``COUNTS k[n]`` are
-new variables, which must be set before they are read, and ``SORT(x, n)`` sorts. Functions have the names of C.
+``if (x < a) { x = a; }``, ``while``, sums, products and ``W[s][j][i]`` mean the same in both. What differs is written
+by words that a `Dialect` replaces: ``EACH(i, n)`` is a loop, ``SORT(x, n)`` sorts, and ``REAL x``, ``REALS x[n]``,
+``COUNT k`` and ``COUNTS k[n]`` are new variables, which must be set before they are read. Functions have the names of C.
 """
 
 from __future__ import annotations
