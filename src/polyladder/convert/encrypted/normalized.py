@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
-from polyladder.convert.exported.ranges import Array, Interval, affine_range, input_box
+from polyladder.convert.exported.ranges import Array, input_box, size_of
 from polyladder.fitted.model import FittedModel
+from polyladder.polynomial.ball import Ball, affine
 from polyladder.polynomial.ladder import LadderPolynomial
 
 
@@ -55,8 +57,7 @@ class NormalModel:
 
 def normalized(model: FittedModel) -> NormalModel:
     """The model with every value inside divided by its proven size."""
-    box = input_box(model)
-    scale = np.maximum(box.size, 1e-12)
+    scale = np.maximum(size_of(input_box(model)), 1e-12)
     p = model.ladders
     singles = [p[s] for s in range(len(p))]
     sizes = np.sum([output_sizes(single, scale) for single in singles], 0) / len(singles)
@@ -74,19 +75,20 @@ def output_sizes(p: LadderPolynomial, scale: Array) -> Array:
 
 def factors(p: LadderPolynomial, scale: Array) -> list[tuple[Sum, Sum, Array]]:
     """For each rung both factors, normalized, and the size by which their product is divided."""
-    box = Interval(-np.ones_like(scale), np.ones_like(scale))
     size, found = scale, []
     for W, b, V, c in p.layers():
-        inner = shrunk(W.numpy() * size, b.numpy(), Interval(-np.ones_like(size), np.ones_like(size)))
-        gate = shrunk(V.numpy() * scale, c.numpy(), box)
-        size = inner[1] * gate[1]
-        found.append((inner[0], gate[0], size))
+        inner, above = shrunk(W.numpy() * size, b.numpy())
+        gate, beside = shrunk(V.numpy() * scale, c.numpy())
+        size = above * beside
+        found.append((inner, gate, size))
     return found
 
 
-def shrunk(matrix: Array, vector: Array, x: Interval) -> tuple[Sum, Array]:
-    """Matrix x + vector divided by its proven size, and that size."""
-    size = np.maximum(affine_range(matrix, vector, x).size, 1e-30)
+def shrunk(matrix: Array, vector: Array) -> tuple[Sum, Array]:
+    """Matrix x + vector divided by its proven size while no entry of x exceeds 1, and that size."""
+    x = torch.zeros(1, matrix.shape[1], dtype=torch.float64)
+    largest = affine(Ball(x, torch.ones_like(x)), torch.as_tensor(matrix), torch.as_tensor(vector))
+    size = np.maximum(size_of(largest), 1e-30)
     return Sum(matrix / size[:, None], vector / size), size
 
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from polyladder.convert.identifiers import check_identifier
-from polyladder.convert.source.c_codes import code_text, has_codes
-from polyladder.convert.source.c_words import answer_words, column_words, commented, model_words
+from polyladder.convert.source.c_codes import code_text
+from polyladder.convert.source.c_words import declarations, has_codes, header_text, summary
 from polyladder.convert.source.loops import Dialect, answers_text, feature_text, outputs_text, sizes, tables
 from polyladder.convert.source.text import Source
 from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
@@ -105,8 +105,10 @@ def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "fl
     dialect = Dialect(float32 if numbers == "float32" else float.hex, WORDS)
     kinds = {type(step) for feature in model.steps for step in feature.steps}
     libm = bool(kinds - PLAIN) or not isinstance(model.answer, Numbers)
+    note = "NAN is a missing number; where a number is infinite or no answer exists, answers are NAN."
+    words = summary(model, real, [""] * len(model.columns), [note])
     parts = [
-        f"/* {summary(model, real)} */",
+        f"/* {words} */",
         "#include <stddef.h>",
         *(["#include <tgmath.h>"] if libm else []),
         f"\ntypedef {real} real;",
@@ -121,48 +123,7 @@ def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "fl
         ),
     ]
     parts += [CLASS.format(name=name)] if isinstance(model.answer, Classes | Probit) else []
-    return Source("\n".join(parts), header_text(model, name, real))
-
-
-def summary(model: FittedModel, real: str) -> str:
-    """What the model is and how a row is laid out, as a comment that nothing in it can end."""
-    lines = [f"{model_words(model)}, in {real}. A row holds, in this order:"]
-    lines += [f"   {i}  {commented(column.name)}: {column_words(column)}" for i, column in enumerate(model.columns)]
-    lines.append("NAN is a missing number; where a number is infinite or no answer exists, answers are NAN.")
-    return "\n".join([*lines, answer_words(model)])
-
-
-def declarations(model: FittedModel, name: str, real: str) -> str:
-    """The public functions."""
-    lines = [f"void {name}_predict(const {real} *row, {real} *answers);"]
-    if isinstance(model.answer, Classes | Probit):
-        lines.append(f"int {name}_class(const {real} *answers);")
-    if has_codes(model):
-        lines.append(f"int {name}_code(int column, const char *text);")
-    return "\n".join(lines)
-
-
-def header_text(model: FittedModel, name: str, real: str) -> str:
-    """The header, with sizes and labels."""
-    # The first word keeps the guard apart from those of system headers.
-    guard = f"POLYLADDER_{name.upper()}_H"
-    lines = [
-        f"/* {summary(model, real)} */",
-        f"#ifndef {guard}",
-        f"#define {guard}",
-        f"#define {name.upper()}_COLUMNS {len(model.columns)}",
-        f"#define {name.upper()}_ANSWERS {len(model.answer_names)}",
-        "#ifdef __cplusplus",
-        'extern "C" {',
-        "#endif",
-        declarations(model, name, real),
-        "#ifdef __cplusplus",
-        "}",
-        "#endif",
-        "#endif",
-        "",
-    ]
-    return "\n".join(lines)
+    return Source("\n".join(parts), header_text(model, name, real, words))
 
 
 def float32(value: float) -> str:

@@ -2,7 +2,7 @@
 
 ``if (x < a) { x = a; }``, ``while``, sums, products and ``W[s][j][i]`` mean the same in both. What differs is written
 by words that a `Dialect` replaces: ``EACH(i, n)`` is a loop, ``SORT(x, n)`` sorts, and ``REAL x``, ``REALS x[n]``,
-``COUNT k`` and ``COUNTS k[n]`` are new variables, which must be set before they are read. Functions have the names of C.
+``COUNT k`` and ``COUNTS k[n]`` are new variables, to be set before they are read. Functions have the names of C.
 """
 
 from __future__ import annotations
@@ -155,9 +155,7 @@ QUANTILE = """
             }
         }"""
 
-HOLD = """
-    if (y < GUARD[0][i]) { y = GUARD[0][i]; }
-    if (y > GUARD[1][i]) { y = GUARD[1][i]; }"""
+HOLD = " if (y < GUARD[0][i]) { y = GUARD[0][i]; } if (y > GUARD[1][i]) { y = GUARD[1][i]; }"
 
 
 @dataclass(frozen=True)
