@@ -10,7 +10,6 @@ from polyladder.convert.exported.cells import cell_words, number_words
 from polyladder.convert.onnx.answers import answers
 from polyladder.convert.onnx.features import features
 from polyladder.convert.onnx.graph import OPSET, TEXT_OPSET, Graph
-from polyladder.fitted.answers import Classes, Probit
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import IsCategory
@@ -51,7 +50,7 @@ def onnx_model(model: FittedModel, dtype: Precision = "float64") -> Any:
         inputs = {column.name: (text if column.kind == "category" else number, 1) for column in model.columns}
         told = {column.name: input_words(column) for column in model.columns}
     results = body(graph, model, kind, mixed)
-    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    labels = model.labels or ()
     label_kind = helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
     if mixed and (taken := [name for name in results if name in inputs]):
         raise ValueError(f"Columns must not be named {', '.join(results)} for ONNX; got {taken[0]!r}. Rename it first.")

@@ -11,7 +11,7 @@ from polyladder.convert.source.c_codes import code_text
 from polyladder.convert.source.c_words import declarations, has_codes, header_text, summary
 from polyladder.convert.source.loops import Dialect, answers_text, feature_text, outputs_text, sizes, tables
 from polyladder.convert.source.text import Source
-from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.answers import Draws, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp
 
@@ -122,7 +122,7 @@ def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "fl
             name=name, outputs=outputs_text(model.ladders, dialect), answers=answers_text(model, dialect).strip("\n")
         ),
     ]
-    parts += [CLASS.format(name=name)] if isinstance(model.answer, Classes | Probit) else []
+    parts += [CLASS.format(name=name)] if model.labels is not None else []
     return Source("\n".join(parts), header_text(model, name, real, words))
 
 

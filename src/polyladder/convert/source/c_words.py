@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polyladder.convert.exported.cells import number_words
-from polyladder.fitted.answers import Classes, Probit
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 
@@ -66,7 +65,7 @@ def summary(model: FittedModel, numbers: str, scales: Sequence[str], notes: Sequ
 def declarations(model: FittedModel, name: str, number: str) -> str:
     """The public functions, of rows and answers of a type."""
     lines = [f"void {name}_predict(const {number} *row, {number} *answers);"]
-    if isinstance(model.answer, Classes | Probit):
+    if model.labels is not None:
         lines.append(f"int {name}_class(const {number} *answers);")
     if has_codes(model):
         lines.append(f"int {name}_code(int column, const char *text);")

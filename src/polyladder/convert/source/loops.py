@@ -242,9 +242,9 @@ def tables(model: FittedModel) -> Tables:
 
 def sizes(model: FittedModel) -> dict[str, int]:
     """The constants that the statements name."""
-    answer, p = model.answer, model.ladders
+    p = model.ladders
     found = {"INPUTS": p.in_features, "OUTPUTS": p.out_features, "MEMBERS": len(p)}
-    return found | ({"CLASSES": len(answer.labels)} if isinstance(answer, Classes | Probit) else {})
+    return found if model.labels is None else found | {"CLASSES": len(model.labels)}
 
 
 def outputs_text(p: LadderPolynomial, dialect: Dialect) -> str:

@@ -20,7 +20,7 @@ from polyladder.convert.exported.cells import (
 from polyladder.convert.exported.normal import CENTER, tail_coefficients
 from polyladder.convert.source.loops import Dialect, answers_text, feature_text, outputs_text, sizes, tables
 from polyladder.convert.source.text import Source
-from polyladder.fitted.answers import Classes, Probit
+from polyladder.fitted.answers import Probit
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import IsCategory
@@ -324,7 +324,7 @@ WORDS = {
 
 def rust_source(model: FittedModel) -> Source:
     """The file. It agrees with `predict` to rounding: 1e-12 of the size of the outputs."""
-    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    labels = model.labels or ()
     head = [
         *summary(model),
         CELL,
