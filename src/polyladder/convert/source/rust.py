@@ -170,25 +170,14 @@ fn time(text: &str) -> Option<f64> {
 DATE = f"""
 /// A clock without the zone behind it, which is not looked at.
 fn without_zone(text: &str) -> &str {{
-    if let Some(clock) = text.strip_suffix('Z') {{
-        return clock;
-    }}
-    match text.rfind(['+', '-']) {{
-        Some(at) => {{
-            let zone = &text.as_bytes()[at + 1..];
-            let two = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
-            let whole = match zone.len() {{
-                4 => two(zone),
-                5 => two(&zone[..2]) && zone[2] == b':' && two(&zone[3..]),
-                _ => false,
-            }};
-            if whole {{
-                &text[..at]
-            }} else {{
-                text
-            }}
-        }}
-        None => text,
+    let is_zone = |zone: &str| match zone.split_once(':') {{
+        None => digits(zone, 4).is_some(),
+        Some((hours, minutes)) => digits(hours, 2).is_some() && digits(minutes, 2).is_some(),
+    }};
+    match (text.strip_suffix('Z'), text.rsplit_once(['+', '-'])) {{
+        (Some(clock), _) => clock,
+        (_, Some((clock, zone))) if is_zone(zone) => clock,
+        _ => text,
     }}
 }}
 
