@@ -23,7 +23,13 @@ MEMBERS = 24
 """Polynomials of a batch that are drawn, one pale line each."""
 
 STEPS = 48
-WIDTH, HEIGHT, EDGE = 150, 84, 6
+"""Parts of a line; with more it is smoother and longer."""
+
+WIDTH, HEIGHT = 150, 84
+"""Pixels of a chart."""
+
+EDGE = 6
+"""Pixels around the lines of a chart."""
 
 
 def curve_grid(polynomial: LadderPolynomial, names: Sequence[str] | None = None) -> str:

@@ -36,10 +36,10 @@ KEPT_ROWS = 300
 """Rows that are carried as examples."""
 
 WHOLE = 60
-"""A formula of up to this many terms is shown whole ..."""
+"""Most terms of a formula that is shown whole."""
 
 LARGEST = 16
-"""... and of a longer one this many, the largest; the others are bounded."""
+"""Terms that are shown of a longer formula, the largest ones; the page bounds what the others add."""
 
 
 def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None) -> Json:

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from polyladder.explain.contributions import Contributions
     from polyladder.explain.explanation import Explanation
 
-UP, DOWN = "#3b50d9", "#d9480f"
+UP = "#3b50d9"
+"""Color of what raises an output."""
+
+DOWN = "#d9480f"
+"""Color of what lowers it."""
 
 BARS = 12
 """Columns that have a bar of their own; the others share one."""
