@@ -15,7 +15,7 @@ from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMis
 
 
 @dataclass
-class Value:
+class FixedNumber:
     """The number x between steps: bits behind its point, largest size and error."""
 
     point: int
@@ -38,7 +38,7 @@ def features_text(model: FittedModel, points: list[int], sizes: Array, bits: int
     errors = []
     for at, feature in enumerate(model.steps):
         start = points[feature.column]
-        value = Value(start, math.inf, 2.0 ** -(start + 1))
+        value = FixedNumber(start, math.inf, 2.0 ** -(start + 1))
         lines.append(f"    x = row[{feature.column}];")
         for step in feature.steps:
             lines += step_lines(step, value, model.columns[feature.column].categories, f"row[{feature.column}]", bits)
@@ -47,7 +47,7 @@ def features_text(model: FittedModel, points: list[int], sizes: Array, bits: int
     return lines, Fixed(point, sizes, np.array(errors))
 
 
-def step_lines(step: Step, value: Value, categories: Sequence[str | None], row: str, bits: int) -> list[str]:
+def step_lines(step: Step, value: FixedNumber, categories: Sequence[str | None], row: str, bits: int) -> list[str]:
     """Statements of one step about x; ``value`` is brought up to date."""
     missing = f"{row} == INT{bits}_MIN"
     match step:
@@ -76,7 +76,7 @@ def step_lines(step: Step, value: Value, categories: Sequence[str | None], row: 
             )
 
 
-def clip(value: Value, low: float, high: float) -> list[str]:
+def clip(value: FixedNumber, low: float, high: float) -> list[str]:
     """Hold x; the thresholds are rounded as well."""
     a, b = (constant(round(math.ldexp(v, value.point))) for v in (low, high))
     # Clipping to other thresholds changes a number by at most the change of the number or of the thresholds.
@@ -85,7 +85,7 @@ def clip(value: Value, low: float, high: float) -> list[str]:
     return [f"    x = x < {a} ? {a} : x > {b} ? {b} : x;"]
 
 
-def affine(value: Value, shift: float, scale: float, bits: int) -> list[str]:
+def affine(value: FixedNumber, shift: float, scale: float, bits: int) -> list[str]:
     """(x - shift) / scale: the difference first, which is exact, then one multiplication."""
     moved = round(math.ldexp(shift, value.point))
     error = value.error + abs(math.ldexp(moved, -value.point) - shift)
