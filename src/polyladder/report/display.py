@@ -152,9 +152,9 @@ def plot_order_path(model: FittedModel | HasModel, ax: Any = None) -> Any:
 
 
 def plot_trace(model: FittedModel | HasModel, rows: Any, row: int = 0, output: int = 0, ax: Any = None) -> Any:
-    """Draw one prediction of a posterior, draw after draw, a line a chain: chains that agree cannot be told apart.
+    """Draw one prediction of a posterior, draw after draw, with one line per chain: lines of chains that agree overlap.
 
-    A prediction and not a weight, since units may be permuted and rescaled.
+    Weights would not do: two chains may hold the same units in another order, or scaled differently.
 
     Args:
         model: a fitted posterior.

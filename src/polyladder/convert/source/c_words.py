@@ -31,7 +31,7 @@ def commented(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """The same without quotes."""
+    """Text within a comment, without quotes; see `commented`."""
     safe = repr(text)[1:-1].replace(r"\'", "'").replace('"', r"\"")
     return safe.replace("*/", r"*\/").replace("/*", r"/\*").replace("??", r"?\?")
 

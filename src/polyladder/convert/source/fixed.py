@@ -17,7 +17,6 @@ from polyladder.convert.source.fixed_point import (
     Fixed,
     affine,
     bits_after_point,
-    error_of_product,
     integers,
 )
 from polyladder.convert.source.fixed_steps import features_text
@@ -25,7 +24,7 @@ from polyladder.convert.source.text import Source
 from polyladder.fitted.answers import Guard, Numbers
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Clip, Ramp
-from polyladder.polynomial.ball import Ball
+from polyladder.polynomial.ball import Ball, product_error
 from polyladder.polynomial.ladder import LadderPolynomial
 
 ROUNDED = """
@@ -157,7 +156,7 @@ def ladders_text(p: LadderPolynomial, z: Fixed, box: Ball, bits: int) -> tuple[l
             body += [f"    for (i = 0; i < {k}; i++) h{s}_{l}[i] = rounded(u[i] * g[i], {shift});", "    }"]
             body.insert(0, f"    wide h{s}_{l}[{k}];")
             tables += [*made, *gates]
-            h = Fixed(to, size, error_of_product(u, g) + 2.0 ** -(to + 1))
+            h = Fixed(to, size, product_error(u.size, u.error, g.size, g.error) + 2.0 ** -(to + 1))
             before = f"h{s}_{l}"
         made, lines, part = affine(
             f"{s}_r", single.readout.numpy() / count, single.offset.numpy() / count, h, None, before, "f", bits, point

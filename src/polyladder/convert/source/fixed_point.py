@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyladder.convert.exported.ranges import Array
-from polyladder.polynomial.ball import product_error, sum_error
+from polyladder.polynomial.ball import sum_error
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,6 @@ def bits_after_point(size: float, bits: int) -> int:
 def integers(values: Iterable[float], point: int) -> list[int]:
     """Numbers in fixed point, rounded to nearest."""
     return [round(math.ldexp(float(v), point)) for v in values]
-
-
-def error_of_product(a: Fixed, b: Fixed) -> Array:
-    """The error of a product before it is rounded."""
-    return product_error(a.size, a.error, b.size, b.error)
 
 
 def affine(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def quoted(name: str) -> str:
-    """A name.
+    """A name, in double quotes.
 
     >>> print(quoted('size "net"'))
     "size ""net\"""
@@ -15,7 +15,7 @@ def quoted(name: str) -> str:
 
 
 def quoted_text(text: str) -> str:
-    """A string.
+    """A text, in single quotes.
 
     >>> print(quoted_text("it's"))
     'it''s'
