@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -292,6 +293,7 @@ class BayesianEstimator(TableEstimator):
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     """Regression by a posterior over ladders, with error bars.
 
@@ -369,41 +371,22 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     True
     """
 
-    def __init__(
-        self,
-        order: int | Literal["auto"] = 6,
-        width: int | Literal["auto"] = "auto",
-        inference: Literal["gibbs", "variational"] = "gibbs",
-        noise: Literal["auto", "student", "gaussian"] = "auto",
-        degrees: float = STUDENT_DEGREES,
-        heteroscedastic: bool | Literal["auto"] = "auto",
-        chains: int = 4,
-        warmup: int | Literal["auto"] = "auto",
-        draws: int | Literal["auto"] = "auto",
-        relevance: bool | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.inference = inference
-        self.noise = noise
-        self.degrees = degrees
-        self.heteroscedastic = heteroscedastic
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.relevance = relevance
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.random_state = random_state
-        self.verbose = verbose
+    order: int | Literal["auto"] = 6
+    width: int | Literal["auto"] = "auto"
+    inference: Literal["gibbs", "variational"] = "gibbs"
+    noise: Literal["auto", "student", "gaussian"] = "auto"
+    degrees: float = STUDENT_DEGREES
+    heteroscedastic: bool | Literal["auto"] = "auto"
+    chains: int = 4
+    warmup: int | Literal["auto"] = "auto"
+    draws: int | Literal["auto"] = "auto"
+    relevance: bool | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -579,6 +562,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         return self.target_.shaped(self.predictive(X).sample(n, generator))
 
 
+@dataclass(eq=False, repr=False)
 class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     """Classification by a posterior over ladders: probit, with two classes or several.
 
@@ -609,31 +593,17 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     True
     """
 
-    def __init__(
-        self,
-        order: int | Literal["auto"] = 3,
-        width: int | Literal["auto"] = "auto",
-        chains: int = 4,
-        warmup: int | Literal["auto"] = "auto",
-        draws: int | Literal["auto"] = "auto",
-        relevance: bool | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.relevance = relevance
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    order: int | Literal["auto"] = 3
+    width: int | Literal["auto"] = "auto"
+    chains: int = 4
+    warmup: int | Literal["auto"] = "auto"
+    draws: int | Literal["auto"] = "auto"
+    relevance: bool | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    random_state: Any = None
+    verbose: int = 0
 
     def _likelihood(self, rows: TrainingRows) -> dict[str, Any]:
         return {"likelihood": "probit"}

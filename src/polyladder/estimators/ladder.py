@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
 
@@ -79,10 +80,6 @@ SCALINGS = ("standard", "yeo-johnson")
 
 class LadderEstimator(Laddered, EnsembleEstimator):
     """What regression and classification by ladders share."""
-
-    # Pickles of earlier versions do not hold them.
-    effort: str = "default"
-    gradient: GradientTraining | None = None
 
     support_: Support | None = None
     """How well the training rows support predictions, for `trust`; None before a fit."""
@@ -484,6 +481,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.support_ = support(self.members_, opened.prepared.rows, self.support_)
 
 
+@dataclass(eq=False, repr=False)
 class LPNNRegressor(NumberPrediction, LadderEstimator):
     """Ladder polynomial networks for regression.
 
@@ -590,57 +588,29 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     True
     """
 
-    loss: str
-
-    def __init__(
-        self,
-        order: int | Literal["auto"] = "auto",
-        width: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        max_seconds: float | None = None,
-        tol: float = 1e-3,
-        gradient: GradientTraining | None = None,
-        warm_start: bool = False,
-        effort: Literal["low", "default", "high"] = "default",
-        loss: str = "squared",
-        random_state: Any = None,
-        verbose: int = 0,
-        learning_rate: float | None = None,
-        batch_size: int | Literal["auto"] | None = None,
-        dropout: float | None = None,
-        batch_norm: bool | None = None,
-        validation_fraction: float | None = None,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.loss = loss
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.gradient = gradient
-        self.warm_start = warm_start
-        self.effort = effort
-        self.random_state = random_state
-        self.verbose = verbose
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.validation_fraction = validation_fraction
+    order: int | Literal["auto"] = "auto"
+    width: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    max_iter: int | Literal["auto"] = "auto"
+    max_seconds: float | None = None
+    tol: float = 1e-3
+    gradient: GradientTraining | None = None
+    warm_start: bool = False
+    effort: Literal["low", "default", "high"] = "default"
+    loss: str = "squared"
+    random_state: Any = None
+    verbose: int = 0
+    learning_rate: float | None = None
+    batch_size: int | Literal["auto"] | None = None
+    dropout: float | None = None
+    batch_norm: bool | None = None
+    validation_fraction: float | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -658,6 +628,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         return np.asarray(self.target_.shaped(errors * self.target_.scale)) + UNIT * abs(answers.astype(np.float64))
 
 
+@dataclass(eq=False, repr=False)
 class LPNNClassifier(ClassPrediction, LadderEstimator):
     """Ladder polynomial networks for classification: logistic with two classes, softmax with several.
 
@@ -686,51 +657,27 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
 
     usual_order = 4
 
-    def __init__(
-        self,
-        order: int | Literal["auto"] = "auto",
-        width: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        max_iter: int | Literal["auto"] = "auto",
-        max_seconds: float | None = None,
-        tol: float = 1e-3,
-        gradient: GradientTraining | None = None,
-        warm_start: bool = False,
-        effort: Literal["low", "default", "high"] = "default",
-        random_state: Any = None,
-        verbose: int = 0,
-        learning_rate: float | None = None,
-        batch_size: int | Literal["auto"] | None = None,
-        dropout: float | None = None,
-        batch_norm: bool | None = None,
-        validation_fraction: float | None = None,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.gradient = gradient
-        self.warm_start = warm_start
-        self.effort = effort
-        self.random_state = random_state
-        self.verbose = verbose
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.validation_fraction = validation_fraction
+    order: int | Literal["auto"] = "auto"
+    width: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    max_iter: int | Literal["auto"] = "auto"
+    max_seconds: float | None = None
+    tol: float = 1e-3
+    gradient: GradientTraining | None = None
+    warm_start: bool = False
+    effort: Literal["low", "default", "high"] = "default"
+    random_state: Any = None
+    verbose: int = 0
+    learning_rate: float | None = None
+    batch_size: int | Literal["auto"] | None = None
+    dropout: float | None = None
+    batch_norm: bool | None = None
+    validation_fraction: float | None = None
 
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None

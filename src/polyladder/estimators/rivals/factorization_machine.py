@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -78,6 +79,7 @@ class MachineEstimator(EnsembleEstimator):
         )
 
 
+@dataclass(eq=False, repr=False)
 class FactorizationMachineRegressor(NumberPrediction, MachineEstimator):
     """Factorization machines for regression: an affine function plus all products of two, or three, different inputs.
 
@@ -139,43 +141,25 @@ class FactorizationMachineRegressor(NumberPrediction, MachineEstimator):
     2
     """
 
-    def __init__(
-        self,
-        order: Literal[2, 3] = 3,
-        rank: int = 5,
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    order: Literal[2, 3] = 3
+    rank: int = 5
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class FactorizationMachineClassifier(OneVersusRest, MachineEstimator):
     """Factorization machines for classification: logistic with two classes; with several, softmax or one versus rest.
 
@@ -206,41 +190,22 @@ class FactorizationMachineClassifier(OneVersusRest, MachineEstimator):
     True
     """
 
-    def __init__(
-        self,
-        order: Literal[2, 3] = 3,
-        rank: int = 5,
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        multiclass: Literal["softmax", "ovr"] = "softmax",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.multiclass = multiclass
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    order: Literal[2, 3] = 3
+    rank: int = 5
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    multiclass: Literal["softmax", "ovr"] = "softmax"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
 def outputs_joined(machines: list[FactorizationMachine]) -> FactorizationMachine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -60,6 +61,7 @@ class KernelEstimator(Laddered, EnsembleEstimator):
         return bool(self.solver != "alternating")
 
 
+@dataclass(eq=False, repr=False)
 class PolynomialKernelRegressor(NumberPrediction, KernelEstimator):
     """Networks of polynomial kernels for regression: weighted powers of affine functions, whose directions are learned.
 
@@ -121,43 +123,25 @@ class PolynomialKernelRegressor(NumberPrediction, KernelEstimator):
     3
     """
 
-    def __init__(
-        self,
-        degree: int = 4,
-        rank: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.degree = degree
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    degree: int = 4
+    rank: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class PolynomialKernelClassifier(OneVersusRest, KernelEstimator):
     """Networks of polynomial kernels for classification: logistic, or with several classes softmax or one versus rest.
 
@@ -189,41 +173,22 @@ class PolynomialKernelClassifier(OneVersusRest, KernelEstimator):
     True
     """
 
-    def __init__(
-        self,
-        degree: int = 4,
-        rank: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        multiclass: Literal["softmax", "ovr"] = "softmax",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.degree = degree
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.multiclass = multiclass
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    degree: int = 4
+    rank: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    multiclass: Literal["softmax", "ovr"] = "softmax"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
 def outputs_joined(networks: list[PolynomialKernel]) -> PolynomialKernel:
