@@ -358,8 +358,6 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         super()._check_parameters()
         check_number(self, "order", int, 2, "auto")
         check_number(self, "width", int, 1, "auto")
-        check_choice(self, "solver", ("auto", "alternating", "adam"))
-        check_number(self, "tol", float, 0.0)
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
         check_choice(self, "effort", EFFORTS)
@@ -373,9 +371,6 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _feature_kinds(self) -> tuple[str, ...]:
         return (*KINDS, "auto")
-
-    def _takes_sparse(self) -> bool:
-        return bool(self.solver != "alternating")
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and self.is_fitted and self.selected is None
@@ -620,8 +615,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         return NumberTarget.learn(values, weight, loss_named(self.loss))
 
     def _single_answers(self, outputs: Tensor) -> Array:
-        held = outputs.clamp(*self.target_.guard_range) if self.guard else outputs
-        return np.asarray(self.target_.shaped(held.float()))
+        return self._answer().predict(outputs.unsqueeze(0)).astype(np.float32)
 
     def _answer_errors(self, errors: Tensor, answers: Array) -> Array:
         # Holding values to a range moves none of them further apart; the answer itself is rounded once.
@@ -704,7 +698,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         return self
 
     def _single_answers(self, outputs: Tensor) -> Array:
-        return np.asarray(self._probabilities(outputs).float().numpy())
+        return np.asarray(self._answer().probabilities(outputs.unsqueeze(0)).float().numpy())
 
     def _answer_errors(self, errors: Tensor, answers: Array) -> Array:
         # A probability moves by at most half as much as the farthest of the scores; the answer itself is rounded once.

@@ -29,6 +29,7 @@ from polyladder.estimators.targets import (
     refuse_masked,
 )
 from polyladder.fitted.answers import Answer, Classes, Numbers
+from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.model import FittedModel
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -464,8 +465,7 @@ class NumberPrediction(RegressorMixin):  # type: ignore[misc]
         -------
         ndarray of shape (n,) or (n, m)
         """
-        y = self._outputs(X)
-        return self.target_.shaped(y.clamp(*self.target_.guard_range) if self.guard else y)
+        return self._answer().predict(self._outputs(X).unsqueeze(0))
 
     def _answer(self) -> Answer:
         target = self.target_
@@ -501,19 +501,14 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class. Shape (n, classes)."""
-        return self._probabilities(self._outputs(X)).numpy()
+        return self._answer().probabilities(self._outputs(X).unsqueeze(0)).numpy()
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row. Shape (n,)."""
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
 
-    def _probabilities(self, scores: Tensor) -> Tensor:
-        if scores.shape[1] == 1:
-            scores = torch.cat([torch.zeros_like(scores), scores], 1)
-        return scores.softmax(1)
-
-    def _answer(self) -> Answer:
+    def _answer(self) -> Labelled:
         return Classes(tuple(self.target_.labels.tolist()), "softmax")
 
     def _read_target(self, y: Any) -> Array:

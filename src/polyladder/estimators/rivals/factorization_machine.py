@@ -11,10 +11,9 @@ from torch import Tensor
 
 from polyladder.convert.factorization_machine import from_factorization_machine
 from polyladder.estimators.batch.families import Machines
-from polyladder.estimators.batch.plans import ModelPlan, Usual
-from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordable
-from polyladder.estimators.parameters import check_choice, check_number, refuse
-from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
+from polyladder.estimators.batch.plans import ModelPlan
+from polyladder.estimators.parameters import check_number, refuse
+from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, PolynomialRival, with_weights
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import NumberPrediction
 from polyladder.estimators.targets import NumberTarget
@@ -22,13 +21,12 @@ from polyladder.models.factorization_machine import FactorizationMachine
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.features import Features
-from polyladder.training.rivals.fit import JOINT_LIMIT
 
 LADDER_NUMBERS = 2**28
 """The largest ladder that a machine is written as: 2 GiB in float64."""
 
 
-class MachineEstimator(EnsembleEstimator):
+class MachineEstimator(PolynomialRival):
     """What regression and classification by factorization machines share."""
 
     def _check_parameters(self) -> None:
@@ -36,13 +34,9 @@ class MachineEstimator(EnsembleEstimator):
         if self.order not in (2, 3):
             refuse(self, "order", "2 or 3")
         check_number(self, "rank", int, 1)
-        check_choice(self, "solver", ("auto", "alternating", "adam"))
-        check_number(self, "tol", float, 0.0)
 
     def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
-        family = Machines(int(self.order), int(self.rank))
-        solver = exact_if_affordable(self.solver, rows, family.sizes(rows.z.shape[1], 1).weights <= JOINT_LIMIT)
-        return self._planned(family, solver, rows, Usual(2 if rows.many else 4, 100))
+        return self._plans_of(Machines(int(self.order), int(self.rank)), rows, outputs=1)
 
     def _keep(self, models: list[list[FactorizationMachine]], kept: list[int]) -> None:
         machine = mean_machine([outputs_joined(list(each)) for each in zip(*models, strict=True)])
@@ -55,12 +49,6 @@ class MachineEstimator(EnsembleEstimator):
 
     def _learned(self) -> object:
         return self.machine_
-
-    def _ladders(self) -> LadderPolynomial:
-        return self.polynomial_.map(lambda t: t.unsqueeze(0))
-
-    def _takes_sparse(self) -> bool:
-        return bool(self.solver != "alternating")
 
     @property
     def polynomial_(self) -> LadderPolynomial:

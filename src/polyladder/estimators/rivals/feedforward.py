@@ -45,9 +45,6 @@ class NetworkEstimator(EnsembleEstimator):
         f = evaluate(lambda part: self.network_(part).mean(0), z, width)
         return f * self.target_.scale + self.target_.mean if isinstance(self.target_, NumberTarget) else f
 
-    def _takes_sparse(self) -> bool:
-        return True
-
     def polynomial_in_original_units(self) -> LadderPolynomial:
         """Refused: a feed-forward network is no ladder."""
         raise ValueError(

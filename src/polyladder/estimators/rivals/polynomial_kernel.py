@@ -10,39 +10,32 @@ from torch import Tensor
 
 from polyladder.convert.polynomial_kernel import from_polynomial_kernel
 from polyladder.estimators.batch.families import Kernels
-from polyladder.estimators.batch.plans import ModelPlan, Usual
-from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordable
-from polyladder.estimators.parameters import check_choice, check_number
-from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
+from polyladder.estimators.batch.plans import ModelPlan
+from polyladder.estimators.parameters import check_number
+from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, PolynomialRival, with_weights
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import Laddered, NumberPrediction
 from polyladder.models.polynomial_kernel import PolynomialKernel
-from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import block_diagonal
 from polyladder.tables.features import Features
-from polyladder.training.rivals.fit import JOINT_LIMIT
 
 DIRECTION_FACTORS = 32
 """Directions times degree, by default. Few high powers and many squares: a square keeps the sign of its weight all
 through a fit, so that a quadratic form needs more units than its rank, while high powers overfit before that."""
 
 
-class KernelEstimator(Laddered, EnsembleEstimator):
+class KernelEstimator(Laddered, PolynomialRival):
     """What regression and classification by polynomial kernels share."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number(self, "degree", int, 1)
         check_number(self, "rank", int, 1, "auto")
-        check_choice(self, "solver", ("auto", "alternating", "adam"))
-        check_number(self, "tol", float, 0.0)
 
     def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         degree, factors = int(self.degree), (2 if rows.many else 1) * DIRECTION_FACTORS
         family = Kernels(degree, max(1, factors // degree) if self.rank == "auto" else int(self.rank))
-        affordable = family.sizes(rows.z.shape[1], rows.outputs).weights <= JOINT_LIMIT
-        solver = exact_if_affordable(self.solver, rows, affordable)
-        return self._planned(family, solver, rows, Usual(2 if rows.many else 4, 100))
+        return self._plans_of(family, rows, rows.outputs)
 
     def _keep(self, models: list[list[PolynomialKernel]], kept: list[int]) -> None:
         self.kernel_ = mean_network([outputs_joined(list(each)) for each in zip(*models, strict=True)])
@@ -53,12 +46,6 @@ class KernelEstimator(Laddered, EnsembleEstimator):
 
     def _learned(self) -> object:
         return self.polynomial_
-
-    def _ladders(self) -> LadderPolynomial:
-        return self.polynomial_.map(lambda t: t.unsqueeze(0))
-
-    def _takes_sparse(self) -> bool:
-        return bool(self.solver != "alternating")
 
 
 @dataclass(eq=False, repr=False)
