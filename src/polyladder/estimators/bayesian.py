@@ -36,7 +36,7 @@ from polyladder.estimators.posterior_size import (
     usual_sweeps,
 )
 from polyladder.estimators.rows import TrainingRows
-from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator
+from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, TableEstimator
 from polyladder.fitted.answers import Draws, Probit
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -99,15 +99,7 @@ class BayesianEstimator(TableEstimator):
             rows = in_order(repeated(prepared.rows))
             seed = seeds_from(draft.random_state, 1)[0]
             rows = draft._rows_in_time(rows, seed)
-            order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
-            warmup, draws = draft._lengths(rows, order)
-            warning = too_wide(rows, order) if draft.width == "auto" else None
-            if warning is not None:
-                warnings.warn(warning, stacklevel=2)
-            draft._adopt(prepared)
-            draft.posterior_ = draft._posterior(rows, order, int(draft.chains), warmup, draws, seed)
-            draft.order_ = order
-            draft.diagnostics_ = draft._diagnose(rows)
+            warmup, draws = draft._draw(prepared, rows, seed, None)
         self._warn_of_chains(warmup, draws)
         return self
 
@@ -133,34 +125,36 @@ class BayesianEstimator(TableEstimator):
         """Draw from the posterior of rows in parts."""
         with draft_of(self) as draft:
             draft._check_parameters()
-            likelihood = draft._part_likelihood()
-            prepared, count = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
+            draft._part_likelihood()
+            prepared, _ = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
             rows, features = prepared.rows, prepared.features
             assert isinstance(features, Features)
             if rows.loss.answer == "classes" and rows.outputs > 1:
                 raise ValueError(f"y must have two classes where rows lie in parts; got {rows.outputs}.")
             seed = seeds_from(draft.random_state, 1)[0]
-            order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
-            warmup, draws = draft._lengths(rows, order)
-            start = draft._starts(rows, order, int(draft.chains), seed)
-            progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
-            with progress.of(warmup + draws), limited(threads_for(count)):
-                found = sample_partitions(
-                    start,
-                    Coded(parts, CodeRows(features, prepared.target)),
-                    likelihood=likelihood,
-                    relevance=draft._size(rows, order).relevance,
-                    warmup=warmup,
-                    draws=draws,
-                    seed=seed,
-                    progress=lambda _, noise: progress.step(1, noise),
-                )
-            draft._adopt(prepared)
-            draft.posterior_ = posterior_of(found, int(draft.chains))
-            draft.order_ = order
-            draft.diagnostics_ = draft._diagnose(rows)
+            warmup, draws = draft._draw(prepared, rows, seed, Coded(parts, CodeRows(features, prepared.target)))
         self._warn_of_chains(warmup, draws)
         return self
+
+    def _draw(self, prepared: Prepared, rows: TrainingRows, seed: int, parts: Coded | None) -> tuple[int, int]:
+        """Draw from the posterior, of all rows in parts where these are given; return the sweeps of warmup and draws.
+
+        Args:
+            prepared: the training table.
+            rows: of it, or of a sample of the parts.
+            seed: of the chains.
+            parts: all rows, coded.
+        """
+        order = self._choose_order(rows, seed) if self.order == "auto" else int(self.order)
+        warmup, draws = self._lengths(rows, order)
+        warning = too_wide(rows, order) if self.width == "auto" and parts is None else None
+        if warning is not None:
+            warnings.warn(warning, stacklevel=3)
+        self._adopt(prepared)
+        self.posterior_ = self._posterior(rows, order, int(self.chains), warmup, draws, seed, parts)
+        self.order_ = order
+        self.diagnostics_ = self._diagnose(rows)
+        return warmup, draws
 
     def _part_likelihood(self) -> Literal["gaussian", "probit"]:
         """The likelihood of rows in parts."""
@@ -208,22 +202,27 @@ class BayesianEstimator(TableEstimator):
         options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
         return fit_alternating(start, rows.z, rows.y, **options).polynomial
 
-    def _posterior(self, rows: TrainingRows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
+    def _posterior(
+        self,
+        rows: TrainingRows,
+        order: int,
+        chains: int,
+        warmup: int,
+        draws: int,
+        seed: int,
+        parts: Coded | None = None,
+    ) -> Posterior:
+        """Draws of ladders of one order, given the rows, or all parts that they are a sample of."""
         progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
+        options: dict[str, Any] = {"warmup": warmup, "draws": draws, "seed": seed}
+        options |= {"relevance": self._size(rows, order).relevance}
+        options |= {"progress": lambda _, noise: progress.step(1, noise)}
         with progress.of(warmup + draws), limited(threads_for(len(rows.z))):
-            found = sample_gibbs(
-                self._starts(rows, order, chains, seed),
-                rows.z,
-                rows.y,
-                **self._likelihood(rows),
-                sample_weight=rows.weight,
-                relevance=self._size(rows, order).relevance,
-                warmup=warmup,
-                draws=draws,
-                seed=seed,
-                progress=lambda _, noise: progress.step(1, noise),
-            )
-        return posterior_of(found, chains)
+            start = self._starts(rows, order, chains, seed)
+            if parts is None:
+                options |= {"sample_weight": rows.weight, **self._likelihood(rows)}
+                return posterior_of(sample_gibbs(start, rows.z, rows.y, **options), chains)
+            return posterior_of(sample_partitions(start, parts, likelihood=self._part_likelihood(), **options), chains)
 
     def _choose_order(self, rows: TrainingRows, seed: int) -> int:
         """Walk up the orders until WAIC, the expected log density of a new row, has not risen for one of them."""
@@ -421,9 +420,18 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
             return {"likelihood": "gaussian", **options}
         return {"likelihood": "student", "degrees": None if self.noise == "auto" else float(self.degrees), **options}
 
-    def _posterior(self, rows: TrainingRows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
+    def _posterior(
+        self,
+        rows: TrainingRows,
+        order: int,
+        chains: int,
+        warmup: int,
+        draws: int,
+        seed: int,
+        parts: Coded | None = None,
+    ) -> Posterior:
         if self.inference == "gibbs":
-            return super()._posterior(rows, order, chains, warmup, draws, seed)
+            return super()._posterior(rows, order, chains, warmup, draws, seed, parts)
         with limited(threads_for(len(rows.z))):
             start = self._starts(rows, order, chains, seed)
             found = fit_variational(

@@ -32,7 +32,7 @@ from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kept import check_kept
 from polyladder.estimators.selection.kernel_blocks import Options
-from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
+from polyladder.estimators.selection.many_rows import TrainingOptions, choose_trained
 from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.recipe import SelectionRecipe
 from polyladder.estimators.selection.refit import refitted
@@ -212,7 +212,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             sweeps=SELECTION_SWEEPS if self.max_iter == "auto" else int(self.max_iter),
             tolerance=float(self.tol),
             alpha=self.alpha,
-            seeds=lambda count: seeds_from(seed, count),
+            seed=seed,
         )
         features = self.unfitted_features
         kind = "standard" if features.kind == "piecewise" else features.kind
@@ -235,30 +235,21 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
         """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
-        first, steps = seeds_from(self.random_state, 1)[0], self._steps()
+        steps = self._steps()
 
         def given(value: Any) -> Any:
             return None if value == "auto" else value
 
-        ladders = TrainingSettings(
-            Wanted(
-                given(self.width),
-                given(self.n_estimators),
-                given(self.max_iter),
-                given(steps.batch_size),
-                self.max_seconds,
-            ),
-            steps=steps,
-            alpha=given(self.alpha),
-            seeds=lambda count: seeds_from(first, count),
-        )
+        sizes = (self.width, self.n_estimators, self.max_iter, steps.batch_size, self.max_seconds)
         options = TrainingOptions(
             type(self).__name__,
             self.unfitted_features,
             isinstance(self.features, Features) or self.features == "auto",
             EFFORTS[self.effort],
-            ladders,
-            first,
+            Wanted(*map(given, sizes)),
+            steps,
+            given(self.alpha),
+            seeds_from(self.random_state, 1)[0],
             bool(self.verbose),
         )
         chosen, curve = choose_trained(table, values, weight, target, options)

@@ -193,7 +193,7 @@ def check_encoder(encoder: Any, columns: int) -> list[Any]:
         require(good and all(v is None or isinstance(v, str) for v in values), "categories_ are no text")
     # The encoder takes memory for as many columns as it says that it has.
     widths = [len(values) for values in known]
-    require(vars(encoder).get("_n_features_outs", widths) == widths, "there are more columns than categories")
+    require(vars(encoder)["_n_features_outs"] == widths, "there are more columns than categories")
     return known
 
 

@@ -21,7 +21,7 @@ from tests.ladders import random_ladder
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(90, 2))
 Y = X[:, :1] * X[:, 1:] + X[:, :1]
-SETTINGS = LadderSettings(3, 10.0, 2, 15, 1e-4, "auto", lambda count: list(range(count)))
+SETTINGS = LadderSettings(3, 10.0, 2, 15, 1e-4, "auto", 0)
 
 
 def reader(x: np.ndarray = X) -> Reader:

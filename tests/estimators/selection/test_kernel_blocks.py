@@ -21,7 +21,7 @@ from polyladder.tables.table import Table
 from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(4)
-LADDERS = LadderSettings(4, 10.0, 1, 2, 1e-3, "auto", lambda count: list(range(count)))
+LADDERS = LadderSettings(4, 10.0, 1, 2, 1e-3, "auto", 0)
 
 
 def options(clip: bool = True) -> Options:

@@ -22,7 +22,7 @@ from polyladder.tables.features import Features
 from tests.estimators.selection.problems import problem_of
 
 RNG = np.random.default_rng(7)
-SETTINGS = LadderSettings(4, 10.0, 1, 8, 1e-3, "auto", lambda count: list(range(count)))
+SETTINGS = LadderSettings(4, 10.0, 1, 8, 1e-3, "auto", 0)
 
 
 def options(ladders: LadderSettings = SETTINGS, cost: float = 1e12) -> Options:

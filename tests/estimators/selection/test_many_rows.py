@@ -12,7 +12,6 @@ from polyladder.estimators.selection.many_rows import (
     IMAGE_COLUMNS,
     REACH,
     TrainingOptions,
-    TrainingSettings,
     held_out,
     of_one_range,
     training_features,
@@ -34,8 +33,8 @@ def checkers(seed: int = 0) -> tuple[Array, Array]:
 
 
 def options(ramped: bool = True) -> TrainingOptions:
-    ladders = TrainingSettings(Wanted(), GradientTraining(), None, lambda count: list(range(count)))
-    return TrainingOptions("LPNNClassifier", Features(missing="error"), ramped, EFFORTS["default"], ladders, 0, False)
+    features, effort = Features(missing="error"), EFFORTS["default"]
+    return TrainingOptions("LPNNClassifier", features, ramped, effort, Wanted(), GradientTraining(), None, 0, False)
 
 
 def table(numbers: Array) -> Table:

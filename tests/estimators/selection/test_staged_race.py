@@ -16,7 +16,7 @@ from tests.estimators.selection.problems import problem_of
 RNG = np.random.default_rng(2)
 N = 2400
 X = RNG.uniform(-1, 1, size=(N, 2))
-SETTINGS = LadderSettings(4, 1e3, 2, 8, 1e-3, "auto", lambda count: list(range(count)))
+SETTINGS = LadderSettings(4, 1e3, 2, 8, 1e-3, "auto", 0)
 
 
 def problem(y: np.ndarray) -> Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,8 +12,9 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.cost import Shape
+from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.selection.candidates.ladders import LadderTrial
-from polyladder.estimators.selection.elsewhere import ladders_in_shares
+from polyladder.estimators.selection.elsewhere import in_shares
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -46,7 +47,7 @@ class LadderSettings:
         sweeps: at most.
         tolerance: see `polyladder.fit_alternating`.
         alpha: ridge weight, or "auto".
-        seeds: one for each ladder of a fit.
+        seed: that the seeds of the ladders are made from.
     """
 
     width: int | None
@@ -55,7 +56,7 @@ class LadderSettings:
     sweeps: int
     tolerance: float
     alpha: Any
-    seeds: Callable[[int], list[int]]
+    seed: int
 
     def width_of(self, reader: Reader) -> int:
         """Units per layer."""
@@ -86,14 +87,16 @@ def fold_ladders(
     y, goal = torch.from_numpy(problem.y[problem.chosen]), torch.from_numpy(problem.goal)
     hidden = (settings.width_of(reader),) * (order - 1)
     own = [k * settings.per_fold + i for k in folds for i in range(settings.per_fold)]
-    seeds = settings.seeds(problem.folds * settings.per_fold)  # one for each ladder, whichever folds are left out
+    seeds = seeds_from(
+        settings.seed, problem.folds * settings.per_fold
+    )  # one for each ladder, whichever folds are left out
     start = random_start(rows.shape[1], hidden, y.shape[1], [seeds[i] for i in own], len(own))
     fold = torch.from_numpy(problem.fold)
     inside = [(fold != k).nonzero().squeeze(-1) for k in folds for _ in range(settings.per_fold)]
     weight = torch.from_numpy(problem.weight[problem.chosen])
     options = (settings.alpha, settings.sweeps, settings.tolerance)
     solve = partial(solved, problem.loss, rows, goal, weight, options)
-    found = ladders_in_shares(solve, start, len(rows), inside)
+    found = in_shares(solve, start, len(rows), inside)
     left_out, scatter = np.full(tuple(y.shape), np.nan), []
     for i, k in enumerate(folds):
         outside = fold == k
@@ -107,7 +110,8 @@ def fold_ladders(
 def finished_ladders(problem: Problem, reader: Reader, trial: LadderTrial, settings: LadderSettings) -> LadderTrial:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
     unexplained = float(pulls(problem, trial.left_out).var() / pulls(problem, np.zeros_like(trial.left_out)).var())
-    return replace(trial, ladder=solved_further(problem, reader, trial.ladder, unexplained, settings))
+    ladder = solved_further(problem, reader, trial.ladder, unexplained, settings)
+    return replace(trial, ladder=ladder, unexplained=unexplained)
 
 
 def solved_further(
@@ -119,7 +123,7 @@ def solved_further(
     y, weight = torch.from_numpy(problem.target), torch.from_numpy(problem.weight)
     sweeps = NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS
     solve = partial(solved, problem.loss, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
-    found = ladders_in_shares(solve, rescaled(ladder, 1 / relative), len(rows))
+    found = in_shares(solve, rescaled(ladder, 1 / relative), len(rows))
     return rescaled(found, relative)
 
 

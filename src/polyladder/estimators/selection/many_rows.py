@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +15,7 @@ from polyladder.estimators.batch.fitting import fit_jobs
 from polyladder.estimators.batch.plans import Job, ModelPlan
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.gradient_training import GradientTraining
+from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
 from polyladder.estimators.selection.candidates.ladders import LadderTrial
@@ -74,41 +74,6 @@ LINEAR_RIDGE = 1.0
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
-    """How ladders are trained.
-
-    Attributes:
-        wanted: sizes that are given.
-        steps: how gradient steps are taken; `RATES` are multiples of their dropout.
-        alpha: L2 weight; None for the usual one.
-        seeds: as many as are asked for.
-    """
-
-    wanted: Wanted
-    steps: GradientTraining
-    alpha: float | None
-    seeds: Callable[[int], list[int]]
-
-    def plans(self, training: Training) -> list[ModelPlan]:
-        """One for each ladder."""
-        family = LadderFamily((training.width,) * (ORDER - 1), bool(self.steps.batch_norm))
-        rates = RATES if training.ladders > 1 else (1.0,)
-        return [
-            ModelPlan(
-                family,
-                "adam",
-                iterations=training.epochs,
-                batch_size=training.batch_size,
-                alpha=self.alpha,
-                dropout=min(rates[i % len(rates)] * float(self.steps.dropout), MOST_DROPOUT),
-                learning_rate=float(self.steps.learning_rate),
-                seed=seed,
-            )
-            for i, seed in enumerate(self.seeds(training.ladders))
-        ]
-
-
-@dataclass(frozen=True)
 class TrainingOptions:
     """What a choice among trained ladders is made of.
 
@@ -117,8 +82,10 @@ class TrainingOptions:
         features: unfitted.
         ramped: whether they may have ramps, or one scale for all columns, as suits the rows.
         effort: how much work it may be.
-        ladders: how they are trained.
-        seed: of everything else that is random.
+        wanted: sizes that are given.
+        steps: how gradient steps are taken; `RATES` are multiples of their dropout.
+        alpha: L2 weight; None for the usual one.
+        seed: of everything random.
         verbose: whether to say what was decided.
     """
 
@@ -126,7 +93,9 @@ class TrainingOptions:
     features: Features
     ramped: bool
     effort: Effort
-    ladders: TrainingSettings
+    wanted: Wanted
+    steps: GradientTraining
+    alpha: float | None
     seed: int
     verbose: bool
 
@@ -285,10 +254,10 @@ def trained_ladders(
     divided: Divided, options: TrainingOptions, rng: np.random.Generator
 ) -> tuple[list[LadderTrial], list[float]]:
     """Ladders of different dropout, those that did not diverge, and the losses of the first."""
-    rows, inside, settings = divided.rows, divided.inside, options.ladders
+    rows, inside = divided.rows, divided.inside
     inputs = rows.z.shape[1]
     training = training_for(
-        rows.count, divided.columns, inputs, rows.outputs, ORDER, settings.wanted, options.effort.training
+        rows.count, divided.columns, inputs, rows.outputs, ORDER, options.wanted, options.effort.training
     )
     if options.verbose:
         print(f"{options.name}: {training}", file=sys.stderr)
@@ -296,7 +265,7 @@ def trained_ladders(
         inside = np.sort(rng.permutation(inside)[: max(2, round(training.share * len(inside)))])
     part = rows.take(torch.from_numpy(inside))
     progress = Progress(options.verbose, f"{options.name} fit")
-    fitted = fit_jobs([Job(plan, part) for plan in settings.plans(training)], progress)
+    fitted = fit_jobs([Job(plan, part) for plan in plans_of(training, options)], progress)
     found = []
     for each in fitted:
         scores = evaluate(each.model, rows.z[divided.held].double()).numpy()
@@ -304,3 +273,22 @@ def trained_ladders(
             ladder = stack_models([each.model])
             found.append(LadderTrial(divided.name, ORDER, scores, np.arange(inputs), ladder))
     return found, fitted[0].curve
+
+
+def plans_of(training: Training, options: TrainingOptions) -> list[ModelPlan]:
+    """One for each ladder."""
+    family = LadderFamily((training.width,) * (ORDER - 1), bool(options.steps.batch_norm))
+    rates = RATES if training.ladders > 1 else (1.0,)
+    return [
+        ModelPlan(
+            family,
+            "adam",
+            iterations=training.epochs,
+            batch_size=training.batch_size,
+            alpha=options.alpha,
+            dropout=min(rates[i % len(rates)] * float(options.steps.dropout), MOST_DROPOUT),
+            learning_rate=float(options.steps.learning_rate),
+            seed=seed,
+        )
+        for i, seed in enumerate(seeds_from(options.seed, training.ladders))
+    ]

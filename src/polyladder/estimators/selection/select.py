@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from polyladder.estimators.selection.candidates.linear import LINEAR_RIDGES, Lin
 from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.elsewhere import kernels_by_rows, kernels_on_folds
+from polyladder.estimators.selection.elsewhere import kernels_of
 from polyladder.estimators.selection.fold_ladders import finished_ladders
 from polyladder.estimators.selection.found import Candidate, Selection
 from polyladder.estimators.selection.judge import deviance, guarded, judged
@@ -118,7 +119,7 @@ def choose_model(
     if options.piecewise:
         ramped = ramp_block(table, problem, features, options, rng)
         if ramped is not None:
-            steps = kernels_by_rows(problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
+            steps = kernels_of(kernel_by_rows, problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
             tried += [trial for trial, _ in steps]
             blocks.append((*ramped, steps))
             readers += [reader for reader in [ramp_reader(ramped[0], smooth, ramped[1])] if reader is not None]
@@ -160,7 +161,7 @@ def scaled_candidates(
     """
 
     def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Kernel, RidgeFit]]:
-        return kernels_by_rows(problem, [(block, degree) for degree in degrees])
+        return kernels_of(kernel_by_rows, problem, [(block, degree) for degree in degrees])
 
     degrees = options.effort.degrees
     features, block = smooth_block(table, problem, options.kinds[0], options, rng)
@@ -192,7 +193,8 @@ def kernels_of_classes(
     for i, (block, steps) in enumerate(blocks):
         ranked = sorted(steps, key=lambda step: step[1].error)
         kinds += [(block, trial.order) for trial, _ in ranked[: 1 if i else 2]]
-    first = [trials[0] for trials in kernels_on_folds(problem, kinds, CLASS_RIDGES[:1])]
+    solve = partial(kernel_on_folds, ridges=CLASS_RIDGES[:1])
+    first = [trials[0] for trials in kernels_of(solve, problem, kinds)]
     block, order = kinds[int(np.argmin([deviance(problem, t.left_out) for t in first]))]
     return [*first, *kernel_on_folds(problem, block, order, CLASS_RIDGES[1:])]
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from polyladder.estimators.cost import Shape
+from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import MANY_ROWS
 from polyladder.estimators.selection.candidates.ladders import LadderTrial
-from polyladder.estimators.selection.elsewhere import stages_in_shares
+from polyladder.estimators.selection.elsewhere import in_shares
 from polyladder.estimators.selection.fold_ladders import LadderSettings, relative_scales, rescaled
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
@@ -126,7 +127,7 @@ def at_start(problem: Problem, reader: Reader, rows: int, settings: LadderSettin
     if share * rows < LEAST_ROWS and share < 1:
         return []
     hidden = (width,) * (order - 1)
-    start = random_start(reader.x.shape[1], hidden, outputs, settings.seeds(models), models)
+    start = random_start(reader.x.shape[1], hidden, outputs, seeds_from(settings.seed, models), models)
     return [Runner(reader, order, relative_scales(problem, reader.scale), share, start)]
 
 
@@ -157,7 +158,7 @@ def advanced(
         tolerance=settings.tolerance,
         relaxation=RELAXATION,
     )
-    return replace(runner, ladders=stages_in_shares(solve, runner.ladders, len(rows)))
+    return replace(runner, ladders=in_shares(solve, runner.ladders, len(rows)))
 
 
 def mistake(problem: Problem, runner: Runner, rows: NDArray[np.intp]) -> float:

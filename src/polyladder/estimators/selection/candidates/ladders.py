@@ -23,6 +23,7 @@ class LadderTrial(Trial):
         columns: positions of their inputs among those of the polynomial. Shape (d,).
         ladder: all of them. Batch shape (ladders,).
         scatter: what `excess` is: the predictions of left-out rows are means of fewer ladders.
+        unexplained: the share of the variance that they leave, where they were solved further on few rows.
     """
 
     model: ClassVar[str] = "ladder"
@@ -30,6 +31,7 @@ class LadderTrial(Trial):
     columns: NDArray[np.intp]
     ladder: LadderPolynomial
     scatter: float = 0.0
+    unexplained: float = 1.0
 
     @property
     def excess(self) -> float:
