@@ -55,10 +55,10 @@ from polyladder.training.solves.growth import Growth
 from polyladder.training.threads import limited, rows_on_one_thread, threads_for
 
 STUDENT_DEGREES = 4.0
-"""Degrees of freedom of ``noise="student"``, by default."""
+"""Default degrees of freedom of ``noise="student"``."""
 
 HIGHEST_ORDER = 8
-"""Up to which ``order="auto"`` walks."""
+"""Highest order that ``order="auto"`` tries."""
 
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
@@ -67,10 +67,10 @@ DIAGNOSED_ROWS = 200
 """Training rows, evenly spread, at whose predictions the chains are compared."""
 
 UNSETTLED = "The chains have not settled"
-"""How the warning begins that chains disagree about predictions."""
+"""First words of the warning that chains disagree about predictions."""
 
 PERCENT = 2
-"""Digits of the probabilities by which chains of classes are compared: where all are sure, they agree."""
+"""Decimals of the probabilities by which chains of classes are compared. Coarse ones agree where chains are sure."""
 
 
 class BayesianEstimator(TableEstimator):
@@ -492,12 +492,12 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         if return_std and return_cov:
             raise ValueError("return_std and return_cov must not both be True; the covariance holds the variances.")
         mixture = self.predictive(X)
-        y = self.target_.shaped(mixture.median())
+        y = self._answer().shaped(mixture.median())
         if return_cov or return_std:
             covariance = mixture.weights_covariance() + torch.diag_embed(mixture.noise_variance())
             if return_cov:
                 return y, covariance.numpy()
-            return y, self.target_.shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
+            return y, self._answer().shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
         return y
 
     @rows_on_one_thread
@@ -513,9 +513,9 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Uncertainty
             ``weights`` and ``noise``, each of shape (n,) or (n, m); their squares add up to the variance of `predict`.
         """
-        mixture = self.predictive(X)
+        mixture, shaped = self.predictive(X), self._answer().shaped
         weights = mixture.weights_covariance().diagonal(dim1=-2, dim2=-1)
-        return Uncertainty(self.target_.shaped(weights.sqrt()), self.target_.shaped(mixture.noise_variance().sqrt()))
+        return Uncertainty(shaped(weights.sqrt()), shaped(mixture.noise_variance().sqrt()))
 
     @rows_on_one_thread
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
@@ -533,7 +533,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1; got {level!r}.")
         mixture = self.predictive(X)
-        low, high = (self.target_.shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
+        low, high = (self._answer().shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
         return low, high
 
     @rows_on_one_thread
@@ -567,7 +567,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         ndarray of shape (n, rows) or (n, rows, m)
         """
         generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
-        return self.target_.shaped(self.predictive(X).sample(n, generator))
+        drawn = self.predictive(X).sample(n, generator)
+        return self._answer().shaped(drawn)
 
 
 @dataclass(eq=False, repr=False)

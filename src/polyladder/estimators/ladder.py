@@ -62,17 +62,17 @@ SPARSE_WIDTH = 16
 
 
 SELECT_ROWS, SELECT_SCORES = 20_000, 60_000
-"""Different rows, and these times outputs, up to which ``order="auto"`` selects classes among kernels, which are solved
-on 5,000 rows at most. Beyond, ladders are trained on all rows."""
+"""Most different rows, and most rows times outputs, for which ``order="auto"`` selects among kernels of classes, which
+are solved on at most 5,000 rows. Where there are more, ladders are trained on all rows."""
 
 LADDER_MULTIPLE = 5.5
-"""How much longer than boosted trees the ladders of a selected model may take, where there are many rows."""
+"""Time that the ladders of a selected model may take on many rows, as a multiple of what boosted trees take."""
 
 SELECTION_SWEEPS = 6
 """Sweeps of the ladders that ``order="auto"`` tries."""
 
 SINGLE: WeakKeyDictionary[LadderEstimator, tuple[LadderPolynomial, SingleMean]] = WeakKeyDictionary()
-"""The members of estimators in use, and their mean in single precision: making it takes longer than a prediction."""
+"""Members of the estimators in use and their mean in single precision, which takes longer to make than a prediction."""
 
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
@@ -101,11 +101,14 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             self._check_parameters()
             refuse_idle_of_parts(self)
             fit_in_parts(self, DaskPartitions(X, y, sample_weight))
-            return
-        if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
+        elif self._selects(X):
+            self._fit_selected(X, y, sample_weight, None)
+        else:
             super()._fit(X, y, sample_weight)
-            return
-        self._fit_selected(X, y, sample_weight, None)
+
+    def _selects(self, X: Any) -> bool:
+        """Whether a fit to these rows chooses among models."""
+        return self.order == "auto" and self.solver != "adam" and not is_dask(X) and not is_sparse_table(X)
 
     def fit_again(
         self, X: Any, y: Any, sample_weight: Any = None, *, recipe: SelectionRecipe | None = None
@@ -125,10 +128,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         SelectionRecipe or None
             What the selection found, for a fit to more rows; None where nothing was selected.
         """
-        if self.order != "auto" or self.solver == "adam" or is_dask(X) or is_sparse_table(X):
-            self._fit(X, y, sample_weight)
-            return None
-        return self._fit_selected(X, y, sample_weight, recipe)
+        if self._selects(X):
+            return self._fit_selected(X, y, sample_weight, recipe)
+        self._fit(X, y, sample_weight)
+        return None
 
     def _fit_selected(
         self, X: Any, y: Any, sample_weight: Any, recipe: SelectionRecipe | None
@@ -143,16 +146,16 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
             most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
-            if isinstance(target, ClassTarget) and len(rows[1]) > most and self.solver == "alternating":
+            if not isinstance(target, ClassTarget) or len(rows[1]) <= most:
+                recipe = draft._select(*rows, target, recipe)
+            elif self.solver == "alternating":
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
                 return None
-            found = None
-            if isinstance(target, ClassTarget) and len(rows[1]) > most:
-                draft._train(*rows, target)
             else:
-                found = draft._select(*rows, target, recipe)
+                draft._train(*rows, target)
+                recipe = None
             draft._mark(rows[0], None)
-        return found
+        return recipe
 
     def fit_batches(self, batches: Any) -> Self:
         """Fit to rows that come in batches, of which memory holds one at a time.
@@ -258,7 +261,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _keep_chosen(self, chosen: Chosen) -> None:
         """Take over a model that was chosen on rows left out."""
-        self._take(chosen.features, chosen.target, self.n_features_in_, self.names_in)
+        self.features_, self.target_ = chosen.features, chosen.target
         self.members_ = sharing(chosen.members)
         self.polynomial_ = sharing(chosen.target.in_units(chosen.polynomial))
         self.order_ = self.polynomial_.order
@@ -308,14 +311,12 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if not self.is_fitted:
             super()._fit(X, y, sample_weight)
             return self
-        if self.selected is not None:
-            with draft_of(self, keep_learned=True) as draft:
-                draft._check_parameters()
-                draft._learn_more(draft._prepare_more(X, y, sample_weight))
-            return self
         with draft_of(self, keep_learned=True) as draft:
             draft._check_parameters()
             prepared = draft._prepare_more(X, y, sample_weight)
+            if draft.selected is not None:
+                draft._learn_more(prepared)
+                return self
             family = LadderFamily(draft.members_.hidden, batch_norm=False)
             seeds = seeds_from(draft.random_state, len(draft.members_))
             plans = [ModelPlan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
@@ -610,7 +611,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
 
     def _answer_errors(self, errors: Tensor, answers: Array) -> Array:
         # Holding values to a range moves none of them further apart; the answer itself is rounded once.
-        return np.asarray(self.target_.shaped(errors * self.target_.scale)) + UNIT * abs(answers.astype(np.float64))
+        return self._answer().shaped(errors * self.target_.scale) + UNIT * abs(answers.astype(np.float64))
 
 
 @dataclass(eq=False, repr=False)

@@ -15,25 +15,25 @@ MULTIPLE = 15.0
 """How much longer than boosted trees training may take, by default."""
 
 SHARE = 0.8
-"""Of seconds that are given, what training may take; reading the table and linear models take the rest."""
+"""Share of ``max_seconds`` that training may take; reading the table and linear models take the rest."""
 
 BATCHES = (64, 512)
-"""Rows of a step, at least and at most; a power of two in between, so that ..."""
+"""Fewest and most rows of a gradient step; in between, a power of two that leaves `EPOCH_STEPS` steps per epoch."""
 
 EPOCH_STEPS = 40
-"""... an epoch has this many steps."""
+"""Gradient steps in an epoch. With more, each step reads fewer rows."""
 
 STEPS = 2000
-"""Steps that training takes, if these are ..."""
+"""Gradient steps of a training, as far as `EPOCHS` allows. With more, training takes longer."""
 
 EPOCHS = (6, 30)
-"""... at least and at most this many passes over the rows."""
+"""Fewest and most passes over the rows."""
 
 SIZES = ((128, 2), (64, 2), (64, 1), (32, 1))
-"""Units per layer and ladders, the first of which half the passes can be afforded."""
+"""Units per layer and number of ladders: the first pair is used that leaves time for half of the passes."""
 
 LEAST_ROWS = 2000
-"""Rows that are trained on at least, whatever the seconds."""
+"""Fewest rows that are trained on, however few seconds are given."""
 
 
 @dataclass(frozen=True)

@@ -122,9 +122,9 @@ class LadderFamily(Family):
             x: inputs.
             y: targets.
             iterations: sweeps on all rows, unless there are stages.
-            alpha: ridge weights. Given ones belong to the last sweeps alone (`fit_ridge_path`) ...
+            alpha: ridge weights. Given ones are used in the last sweeps alone (`fit_ridge_path`).
             stages: see `fit_in_stages`.
-            goes_on: ... unless the ladders start where a fit has ended; then all sweeps are made with them.
+            goes_on: whether the ladders start where a fit has ended; then all sweeps use the given ridge weights.
             options: others of `fit_in_stages`.
         """
         stages = stages or (Stage(1.0, iterations),)

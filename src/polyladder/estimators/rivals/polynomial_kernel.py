@@ -20,8 +20,9 @@ from polyladder.polynomial.widen import block_diagonal
 from polyladder.tables.features import Features
 
 DIRECTION_FACTORS = 32
-"""Directions times degree, by default. Few high powers and many squares: a square keeps the sign of its weight all
-through a fit, so that a quadratic form needs more units than its rank, while high powers overfit before that."""
+"""Default product of the number of directions and the degree: many directions for squares, few for high powers. A
+square keeps the sign of its weight all through a fit, so that a quadratic form needs more directions than its rank;
+high powers overfit with as many."""
 
 
 class KernelEstimator(Laddered, PolynomialRival):

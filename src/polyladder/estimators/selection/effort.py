@@ -13,8 +13,8 @@ class Effort:
         evidence_rows: rows that the relevance of inputs is estimated on.
         evidence_steps: steps of that estimate.
         directions: of a kernel, at most.
-        choice_rows: rows that candidates are compared on, at most, where these are classes ...
-        number_rows: ... and where they are numbers.
+        choice_rows: most rows that candidates are compared on, where classes are predicted.
+        number_rows: most rows that candidates are compared on, where numbers are predicted.
         folds: that classes and ladders are fitted on.
         degrees: of kernels over plain features.
         ramp_degrees: of kernels over piecewise features.

@@ -24,16 +24,17 @@ from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.stages import RELAXATION
 
 LEAST_RELEVANCE = 0.3
-"""An input counts at least this much of the most relevant one."""
+"""Least relevance of an input, as a share of that of the most relevant one."""
 
 PLENTY = 2000
-"""With more rows than this a ladder finds out itself which inputs matter."""
+"""With more rows than this, inputs are not scaled by relevance: ladders find out for themselves which ones matter."""
 
 LAST_SWEEPS = 2
-"""Sweeps on all rows, at the end ..."""
+"""Sweeps on all rows, after those on folds."""
 
 NEAR_SWEEPS, NEAR = 4, 0.02
-"""... and the sweeps where less than this part of the variance is left: the error is then that of unfinished solves."""
+"""Sweeps on all rows where less than the second number, as a share of the variance, is left unexplained: there, what is
+wrong is mostly unfinished solving."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import Array, Relevance, first_scales, fit_relevance
 
 MARGIN, EDGE = 0.03, 5
-"""Share of a column's range that clipping leaves free beyond each end; with few rows, the second number divided by
-them: the fewer there are, the further new rows lie outside."""
+"""Share of a column's range that clipping leaves free beyond each end. With few rows it is the second number divided by
+their count, if that is more: the fewer rows there are, the farther new ones lie outside."""
 
 MOST_RAMPS = 12
-"""Of a column, where there are few columns and rows enough for ladders over all their ramps."""
+"""Most ramps of a column, where columns are few and there are enough rows for ladders over all ramps."""
 
 
 @dataclass(frozen=True)

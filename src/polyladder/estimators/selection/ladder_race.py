@@ -18,21 +18,21 @@ from polyladder.estimators.selection.staged_race import race_in_stages
 from polyladder.polynomial.ladder import combine
 
 LADDER_ROWS = 300
-"""Different rows from which on ladders are tried: below, their random starts decide too much."""
+"""From this many different rows on, ladders are tried: with fewer, their random starts decide too much."""
 
 FINE_ROWS = 2000
-"""Rows up to which time allows more: smaller folds and a second order of ladders, all degrees of every scaling."""
+"""Up to this many rows there is time for smaller folds, a second order of ladders, and all degrees of every scaling."""
 
 FOLDS = (8, 5)
 """Folds of few rows, as many as are affordable. Kernels leave out one row: larger folds decide against ladders by that
 alone."""
 
 PILOTS = 1
-"""Folds on which ladders must show that they are ..."""
+"""Folds that ladders are fitted on first, to see whether they are hopeless."""
 
 HOPELESS, NEAR = 1.5, 0.02
-"""... not this many times worse than the best kernel, whose error is taken for the second number if it is lower: there,
-what ladders lack may be unfinished solves alone."""
+"""Ladders are given up where their error is more than the first number times that of the best kernel. A kernel's error
+below the second number is taken for that number: there, what ladders lack may be unfinished solving alone."""
 
 CLOSE = 1.4
 """A ladder whose error is more than this many times higher or lower than a kernel's decides the race at once."""

@@ -37,40 +37,41 @@ from polyladder.tables.table import Table
 from polyladder.training.kernels.newton import fit_outputs
 
 ORDER = 5
-"""Of the ladders: one more than block solves take, as their units are many."""
+"""Order of the ladders: one more than block solves use, as these ladders are wider."""
 
 REACH = 5.0
-"""Numbers of the inputs farther from 0 than this would rule the statistics of batch norm."""
+"""Inputs are held to this distance from 0: farther ones would dominate the statistics of batch norm."""
 
 RAMPED_INPUTS = 160
-"""Inputs that a table may have with its ramps: each is read by every unit of every layer ..."""
+"""Most inputs of a table with its ramps: every unit of every layer reads each of them."""
 
 MOST_RAMPS = 16
-"""... and this many for a column, at most."""
+"""Most ramps of a column."""
 
 LEAST_RAMPS = 3
-"""Fewer of them follow no jump: then columns have none."""
+"""Fewest ramps of a column. Fewer cannot follow a jump; where no more fit, columns have none."""
 
 IMAGE_COLUMNS = 64
-"""Columns from which on those of one common range, as pixels have it, are scaled as a whole."""
+"""From this many columns on, those that share one range, as pixels do, are scaled together."""
 
 HELD_OUT = 10
 """One row in so many is held out to weigh the candidates, up to as many as a choice compares."""
 
 RATES = (0.5, 3.0)
-"""Dropout of several ladders, one after another, as multiples of the parameter: little for clear classes, much for
-noise."""
+"""Dropout of the first, the second, ... ladder, as multiples of the parameter: little suits clear classes, much suits
+noisy ones."""
 
 MOST_DROPOUT = 0.5
+"""Highest dropout of a ladder, whatever the multiple."""
 
 LINEAR_ROWS = 20_000
-"""Rows that linear models are fitted to, at most ..."""
+"""Most rows that a linear model is fitted to."""
 
 LINEAR_OPERATIONS = 4e9
-"""... and as many as this allows for each step: the cost of Newton's, for two classes, grows with the square of the
-inputs."""
+"""Most operations of one step of a linear model: where its inputs are many, it is fitted to fewer rows."""
 
 LINEAR_RIDGE = 1.0
+"""Ridge weight of linear models."""
 
 
 @dataclass(frozen=True)

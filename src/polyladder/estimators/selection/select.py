@@ -47,28 +47,30 @@ from polyladder.training.kernels.reweighted import first_fit
 from polyladder.training.kernels.ridge import RidgeFit
 
 EXACT = 0.01
-"""Where this share of the variance is left unexplained, predictions may leave the targets' range by its whole width;
-where more is, by as much less, down to the usual margin ..."""
+"""Share of the variance left unexplained up to which predictions may leave the targets' range by its whole width.
+Where more is left, they may leave it by proportionally less, but at least by the usual margin."""
 
 RANGE_ROWS = 500
-"""... and by less in proportion where there are more rows than this, whose targets reach nearly as far as new ones."""
+"""With more rows than this, predictions may leave the targets' range by proportionally less: the targets of many rows
+reach nearly as far as new ones."""
 
 CLASS_RIDGES = (0.3, 3.0, 0.03)
-"""The first is tried with every kernel, the others with the best."""
+"""Ridge weights of kernels of classes: the first is tried with every kernel, the others with the best."""
 
 LINEAR_CLASS_RIDGES = (100.0, 10.0, 1.0, 0.1, 0.01)
+"""Ridge weights of linear models of classes."""
 
 SMOOTH = 0.1
-"""Share of the variance left unexplained up to which scales are found anew on more rows ..."""
+"""Share of the variance left unexplained up to which the scales of kernels are found again, on more rows."""
 
 REFINED_ROWS = 450
-"""... if there are no more than this many: the cost grows with their cube."""
+"""Most rows on which scales are found again: the cost grows with the cube of the rows."""
 
 SCALING_ROWS = 60
-"""Rows from which on a second scaling of columns is tried: fewer say nothing of the shape of a column."""
+"""From this many rows on, a second scaling of columns is tried: fewer say nothing about the shape of a column."""
 
 HIGH, HIGHEST = 6, 10
-"""From the first degree on, or where ramps are better than any, the second is tried."""
+"""Where the best degree is at least the first number, or ramps win, a kernel of the second degree is tried too."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,9 +35,10 @@ MODELS = 2
 """Ladders whose mean is compared and kept: so many times those of a fold, or half of that where time is short."""
 
 STAGES = (Stage(0.25, 5), Stage(0.5, 2), Stage(1.0, 2))
+"""How ladders are solved: sweeps on a quarter of the rows, then on half of them, then on all."""
 
 MORE = Stage(1.0, 1, LITTLE_NOISE)
-"""For ladders whose error may be that of unfinished solves."""
+"""One more sweep where there is so little noise that what is wrong may be unfinished solving."""
 
 SLACK = (1.3, 1.0)
 """After each of the first stages those kinds go on whose error is at most this many times the lowest."""
@@ -50,7 +51,7 @@ HOPELESS, NEAR = 2.0, 0.02
 below the second number: then what they lack may be unfinished solves alone."""
 
 LEAST_ROWS = 2000
-"""Rows of the last stages, at least; where time does not allow them there are no ladders."""
+"""Fewest rows of the last stages; where there is no time for them, no ladders are tried."""
 
 
 @dataclass(frozen=True, eq=False)
