@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -453,10 +453,14 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         return posterior.mixture(rows.z).log_densities(rows.y).sum(-1)
 
     def _answer(self) -> Draws:
-        target, posterior = self.target_, self.posterior_
-        scales = (posterior.noise * target.scale).numpy()
-        guard, span = guard_of(target, bool(self.guard)), span_of(target)
-        return Draws(guard, scales, posterior.degrees.numpy(), posterior.slopes.numpy(), target.flat, span)
+        target, answer = self.target_, self.posterior_.answer
+        return replace(
+            answer,
+            guard=guard_of(target, bool(self.guard)),
+            scales=answer.scales * target.scale.numpy(),
+            flat=target.flat,
+            span=span_of(target),
+        )
 
     def predictive(self, X: Any) -> StudentMixture:
         """The predictive distribution at each row, in target units: one component per draw.
