@@ -27,12 +27,10 @@ from polyladder.estimators.parameters import check_choice, check_number, seeds_f
 from polyladder.estimators.partitioned import fit_in_parts
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.distinct import distinct_rows
-from polyladder.estimators.selection.effort import EFFORTS
-from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kept import check_kept
-from polyladder.estimators.selection.kernel_blocks import Options
-from polyladder.estimators.selection.many_rows import TrainingOptions, choose_trained
+from polyladder.estimators.selection.many_rows import choose_trained
+from polyladder.estimators.selection.options import EFFORTS, Options
 from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.recipe import SelectionRecipe
 from polyladder.estimators.selection.refit import refitted
@@ -40,8 +38,7 @@ from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.settled import settled
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, Laddered, NumberPrediction, Prepared, finite
-from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
-from polyladder.estimators.training_size import Wanted
+from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.estimators.work import SWEEPS, work_for
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -67,9 +64,6 @@ are solved on at most 5,000 rows. Where there are more, ladders are trained on a
 
 LADDER_MULTIPLE = 5.5
 """Time that the ladders of a selected model may take on many rows, as a multiple of what boosted trees take."""
-
-SELECTION_SWEEPS = 6
-"""Sweeps of the ladders that ``order="auto"`` tries."""
 
 SINGLE: WeakKeyDictionary[LadderEstimator, tuple[LadderPolynomial, SingleMean]] = WeakKeyDictionary()
 """Members of the estimators in use and their mean in single precision, which takes longer to make than a prediction."""
@@ -146,14 +140,11 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
             most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
-            if not isinstance(target, ClassTarget) or len(rows[1]) <= most:
-                recipe = draft._select(*rows, target, recipe)
-            elif self.solver == "alternating":
+            many = isinstance(target, ClassTarget) and len(rows[1]) > most
+            if many and self.solver == "alternating":
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
                 return None
-            else:
-                draft._train(*rows, target)
-                recipe = None
+            recipe = draft._select(*rows, target, recipe, many)
             draft._mark(rows[0], None)
         return recipe
 
@@ -203,61 +194,61 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.polynomial_: LadderPolynomial = self.target_.in_units(widen(ladders))
         self.order_, self.loss_curve_, self.n_iter_ = self.polynomial_.order, curve, len(curve)
 
-    def _select(
-        self, table: Table, values: Array, weight: Array, target: Any, recipe: SelectionRecipe | None
-    ) -> SelectionRecipe:
-        """Choose features, orders and ridges on rows left out, unless a recipe says them; keep the weighted sum."""
-        effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
-        ladders = LadderSettings(
-            width=None if self.width == "auto" else int(self.width),
-            seconds=self._ladder_seconds(len(values), len(table.names), target.outputs, effort.training),
-            per_fold=effort.fold_ladders if self.n_estimators == "auto" else int(self.n_estimators),
-            sweeps=SELECTION_SWEEPS if self.max_iter == "auto" else int(self.max_iter),
+    def _options(self, rows: int, columns: int, outputs: int) -> Options:
+        """What a choice for a table of this size is made of."""
+
+        def given(value: Any) -> int | None:
+            return None if value == "auto" else int(value)
+
+        effort, features = EFFORTS[self.effort], self.unfitted_features
+        open_features = isinstance(self.features, Features) or self.features == "auto"
+        kind = "standard" if features.kind == "piecewise" else features.kind
+        usual = effort.training * LADDER_MULTIPLE * usual_seconds(rows, columns, outputs)
+        return Options(
+            name=type(self).__name__,
+            features=features,
+            kinds=SCALINGS if self.features == "auto" else (kind,),
+            piecewise=open_features or self.features == "piecewise",
+            ramped=open_features,
+            effort=effort,
+            width=given(self.width),
+            models=given(self.n_estimators),
+            iterations=given(self.max_iter),
+            ladder_seconds=usual if self.max_seconds is None else min(usual, self.max_seconds / 2),
+            max_seconds=self.max_seconds,
             tolerance=float(self.tol),
             alpha=self.alpha,
-            seed=seed,
+            steps=self._steps(),
+            seed=seeds_from(self.random_state, 1)[0],
+            verbose=bool(self.verbose),
         )
-        features = self.unfitted_features
-        kind = "standard" if features.kind == "piecewise" else features.kind
-        plain = SCALINGS if self.features == "auto" else (kind,)
-        ramps = isinstance(self.features, Features) or self.features in ("auto", "piecewise")
-        options = Options(plain, ramps, features, effort, ladders, seed)
-        progress = Progress(bool(self.verbose), f"{type(self).__name__} selection")
-        with progress.of(1), limited(threads_for(len(values))):
-            chosen = None if recipe is None else refitted(table, values, weight, target, options, recipe)
-            if chosen is None or recipe is None:
-                chosen, recipe = choose_model(table, values, weight, target, options)
+
+    def _select(
+        self, table: Table, values: Array, weight: Array, target: Target, recipe: SelectionRecipe | None, many: bool
+    ) -> SelectionRecipe | None:
+        """Choose features, orders and ridges on rows left out, unless a recipe says them; keep the weighted sum.
+
+        Args:
+            table, values, weight: different rows, as `distinct_rows` gives them.
+            target: how targets are coded.
+            recipe: what an earlier selection found.
+            many: whether there are so many rows of classes that ladders are trained on them by gradient steps.
+        """
+        options = self._options(len(values), len(table.names), target.outputs)
+        if many:
+            assert isinstance(target, ClassTarget)
+            recipe, self.solver_ = None, "adam"
+            chosen, self.loss_curve_ = choose_trained(table, values, weight, target, options)
+        else:
+            progress = Progress(options.verbose, f"{options.name} selection")
+            with progress.of(1), limited(threads_for(len(values))):
+                found = None if recipe is None else refitted(table, values, weight, target, options, recipe)
+                if found is None:
+                    found, recipe = choose_model(table, values, weight, target, options)
+            chosen, self.solver_, self.loss_curve_ = found, "alternating", [found.selection.error]
         self._keep_chosen(chosen)
-        self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
+        self.n_iter_ = len(self.loss_curve_)
         return recipe
-
-    def _ladder_seconds(self, rows: int, columns: int, outputs: int, effort: float) -> float:
-        """What the ladders of a selection may take where there are many rows; half of all time, if that is given."""
-        usual = effort * LADDER_MULTIPLE * usual_seconds(rows, columns, outputs)
-        return usual if self.max_seconds is None else min(usual, self.max_seconds / 2)
-
-    def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
-        """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
-        steps = self._steps()
-
-        def given(value: Any) -> Any:
-            return None if value == "auto" else value
-
-        sizes = (self.width, self.n_estimators, self.max_iter, steps.batch_size, self.max_seconds)
-        options = TrainingOptions(
-            type(self).__name__,
-            self.unfitted_features,
-            isinstance(self.features, Features) or self.features == "auto",
-            EFFORTS[self.effort],
-            Wanted(*map(given, sizes)),
-            steps,
-            given(self.alpha),
-            seeds_from(self.random_state, 1)[0],
-            bool(self.verbose),
-        )
-        chosen, curve = choose_trained(table, values, weight, target, options)
-        self._keep_chosen(chosen)
-        self.solver_, self.loss_curve_, self.n_iter_ = "adam", curve, len(curve)
 
     def _keep_chosen(self, chosen: Chosen) -> None:
         """Take over a model that was chosen on rows left out."""

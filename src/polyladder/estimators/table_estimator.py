@@ -407,20 +407,19 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class Laddered:
-    """For a `TableEstimator` that predicts the mean of ladders: of dense rows, through its `FittedModel`."""
+class Laddered(TableEstimator):
+    """An estimator that predicts the mean of ladders: of dense rows, through its `FittedModel`."""
 
     def table_outputs(self, table: Table | SparseTable) -> Tensor:
         """Outputs of the model at rows that were read. Shape (n, m)."""
         if isinstance(table, SparseTable):
-            return super().table_outputs(table)  # type: ignore[misc]
-        model: FittedModel = self.model_  # type: ignore[attr-defined]
+            return super().table_outputs(table)
+        model = self.model_
         model.warn_of(table)
         return model.table_outputs(table)[0]
 
     def _wide(self) -> LadderPolynomial | None:
-        wide: LadderPolynomial = self.polynomial_  # type: ignore[attr-defined]
-        return wide.to("cpu", torch.float64).map(Tensor.detach)
+        return self.polynomial_.to("cpu", torch.float64).map(Tensor.detach)
 
 
 def finite(outputs: Tensor) -> Tensor:

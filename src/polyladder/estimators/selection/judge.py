@@ -17,7 +17,7 @@ from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.cross_fit import by_block, cross_fitted, doubtful
-from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.options import Effort
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, stack_bounded, stack_scores
 from polyladder.training.kernels.relevance import Array

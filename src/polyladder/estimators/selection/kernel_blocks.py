@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from polyladder.estimators.selection.candidates.block import Block
-from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.options import Options
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import room_for_inputs
 from polyladder.tables.features import RAMPS, Features
@@ -24,27 +21,6 @@ their count, if that is more: the fewer rows there are, the farther new ones lie
 
 MOST_RAMPS = 12
 """Most ramps of a column, where columns are few and there are enough rows for ladders over all ramps."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a choice is made of.
-
-    Attributes:
-        kinds: of features to try.
-        piecewise: whether ramps are tried.
-        features: unfitted; their kinds, ramps and margins are tried.
-        effort: how much work it may be.
-        ladders: how ladders are solved.
-        seed: of everything random.
-    """
-
-    kinds: tuple[str, ...]
-    piecewise: bool
-    features: Features
-    effort: Effort
-    ladders: LadderSettings
-    seed: int
 
 
 def smooth_block(

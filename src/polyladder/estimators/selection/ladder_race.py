@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from polyladder.estimators.selection.candidates.ladders import LadderTrial
-from polyladder.estimators.selection.fold_ladders import LadderSettings, fold_ladders, operations
+from polyladder.estimators.selection.fold_ladders import fold_ladders, operations
 from polyladder.estimators.selection.judge import deviance, guarded, narrowed
-from polyladder.estimators.selection.kernel_blocks import Options
+from polyladder.estimators.selection.options import Options
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
 from polyladder.estimators.selection.staged_race import race_in_stages
@@ -50,25 +50,25 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
         options: of the choice.
     """
     found: list[LadderTrial] = []
-    rows, settings = len(problem.chosen), options.ladders
-    if rows < LADDER_ROWS or not settings.per_fold:
+    rows = len(problem.chosen)
+    if rows < LADDER_ROWS or not options.per_fold:
         return found
     left, outputs = options.effort.ladder_cost, problem.y.shape[1]
     if rows > FINE_ROWS:
-        return race_in_stages(problem, readers, error, settings)
+        return race_in_stages(problem, readers, error, options)
     place = np.random.default_rng(0).permutation(rows)
     for reader in readers:
         for order in reader.size.orders:
             affordable = [
                 folds
                 for folds in FOLDS
-                if operations(rows, reader, order, folds * settings.per_fold, outputs, settings) <= left
+                if operations(rows, reader, order, folds * options.per_fold, outputs, options) <= left
             ]
             if not affordable:
                 break
             divided = replace(problem, fold=place % affordable[0], folds=affordable[0])
-            left -= operations(rows, reader, order, divided.folds * settings.per_fold, outputs, settings)
-            trial = promising_ladders(divided, reader, order, error, settings)
+            left -= operations(rows, reader, order, divided.folds * options.per_fold, outputs, options)
+            trial = promising_ladders(divided, reader, order, error, options)
             if trial is None:
                 break
             found.append(trial)
@@ -78,16 +78,16 @@ def try_ladders(problem: Problem, readers: Sequence[Reader], error: float, optio
 
 
 def promising_ladders(
-    problem: Problem, reader: Reader, order: int, error: float, settings: LadderSettings
+    problem: Problem, reader: Reader, order: int, error: float, options: Options
 ) -> LadderTrial | None:
     """Ladders on all folds; None where those of the first folds are clearly worse than the best kernel."""
-    first = fold_ladders(problem, reader, order, settings, range(PILOTS))
+    first = fold_ladders(problem, reader, order, options, range(PILOTS))
     if summed_loss(problem, first) > HOPELESS * max(error, NEAR):
         return None
-    others = fold_ladders(problem, reader, order, settings, range(PILOTS, problem.folds))
+    others = fold_ladders(problem, reader, order, options, range(PILOTS, problem.folds))
     left_out = np.where(np.isnan(first.left_out), others.left_out, first.left_out)
     ladder = combine(torch.cat, [first.ladder, others.ladder])
-    return replace(first, left_out=left_out, ladder=ladder, scatter=others.scatter)
+    return replace(first, left_out=left_out, ladder=ladder, excess=others.excess)
 
 
 def summed_loss(problem: Problem, trial: LadderTrial) -> float:

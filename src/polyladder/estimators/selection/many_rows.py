@@ -14,22 +14,21 @@ from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.fitting import fit_jobs
 from polyladder.estimators.batch.plans import Job, ModelPlan
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
 from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
-from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.judge import simplest, stack
 from polyladder.estimators.selection.kernel_blocks import MARGIN
+from polyladder.estimators.selection.options import Options
 from polyladder.estimators.selection.problem import CHUNK
 from polyladder.estimators.selection.select import Chosen, finished, make_problem
 from polyladder.estimators.support import MOST_ROWS
 from polyladder.estimators.table_estimator import coded_rows
 from polyladder.estimators.targets import Array, ClassTarget
-from polyladder.estimators.training_size import Training, Wanted, training_for
+from polyladder.estimators.training_size import Training, training_for
 from polyladder.models.batched import stack as stack_models
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.tables.features import Features
@@ -74,33 +73,6 @@ LINEAR_RIDGE = 1.0
 """Ridge weight of linear models."""
 
 
-@dataclass(frozen=True)
-class TrainingOptions:
-    """What a choice among trained ladders is made of.
-
-    Attributes:
-        name: of the estimator, for messages.
-        features: unfitted.
-        ramped: whether they may have ramps, or one scale for all columns, as suits the rows.
-        effort: how much work it may be.
-        wanted: sizes that are given.
-        steps: how gradient steps are taken; `RATES` are multiples of their dropout.
-        alpha: L2 weight; None for the usual one.
-        seed: of everything random.
-        verbose: whether to say what was decided.
-    """
-
-    name: str
-    features: Features
-    ramped: bool
-    effort: Effort
-    wanted: Wanted
-    steps: GradientTraining
-    alpha: float | None
-    seed: int
-    verbose: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Divided:
     """All rows, of which some are held out.
@@ -141,7 +113,7 @@ class Divided:
 
 
 def choose_trained(
-    table: Table, values: Array, weight: Array, target: ClassTarget, options: TrainingOptions
+    table: Table, values: Array, weight: Array, target: ClassTarget, options: Options
 ) -> tuple[Chosen, list[float]]:
     """Train, compare and sum.
 
@@ -150,7 +122,7 @@ def choose_trained(
         values: their classes.
         weight: of the rows. Shape (n,).
         target: how classes are coded.
-        options: see `TrainingOptions`.
+        options: see `Options`.
 
     Returns:
         What was chosen, and the losses of the first ladder, epoch by epoch.
@@ -196,7 +168,7 @@ def held_out(codes: Array, most: int, rng: np.random.Generator) -> tuple[NDArray
     return np.sort(order[~drawn]), np.sort(order[drawn])
 
 
-def training_features(table: Table, weight: Array, options: TrainingOptions) -> Features:
+def training_features(table: Table, weight: Array, options: Options) -> Features:
     """Scaled columns, with as many ramps as can be afforded unless a scaling is asked for."""
     unfitted = clone(options.features).set_params(margin=MARGIN if options.features.clip else 0.0, reach=REACH)
     if options.ramped:
@@ -252,14 +224,12 @@ def linear_models(divided: Divided, rng: np.random.Generator) -> list[Linear]:
 
 
 def trained_ladders(
-    divided: Divided, options: TrainingOptions, rng: np.random.Generator
+    divided: Divided, options: Options, rng: np.random.Generator
 ) -> tuple[list[LadderTrial], list[float]]:
     """Ladders of different dropout, those that did not diverge, and the losses of the first."""
     rows, inside = divided.rows, divided.inside
     inputs = rows.z.shape[1]
-    training = training_for(
-        rows.count, divided.columns, inputs, rows.outputs, ORDER, options.wanted, options.effort.training
-    )
+    training = training_for(rows.count, divided.columns, inputs, rows.outputs, ORDER, options)
     if options.verbose:
         print(f"{options.name}: {training}", file=sys.stderr)
     if training.share < 1:
@@ -276,7 +246,7 @@ def trained_ladders(
     return found, fitted[0].curve
 
 
-def plans_of(training: Training, options: TrainingOptions) -> list[ModelPlan]:
+def plans_of(training: Training, options: Options) -> list[ModelPlan]:
     """One for each ladder."""
     family = LadderFamily((training.width,) * (ORDER - 1), bool(options.steps.batch_norm))
     rates = RATES if training.ladders > 1 else (1.0,)
@@ -286,7 +256,7 @@ def plans_of(training: Training, options: TrainingOptions) -> list[ModelPlan]:
             "adam",
             iterations=training.epochs,
             batch_size=training.batch_size,
-            alpha=options.alpha,
+            alpha=None if options.alpha == "auto" else options.alpha,
             dropout=min(rates[i % len(rates)] * float(options.steps.dropout), MOST_DROPOUT),
             learning_rate=float(options.steps.learning_rate),
             seed=seed,

@@ -16,13 +16,13 @@ from polyladder.estimators.selection.cross_fit import ROWS_PER_SCALE
 from polyladder.estimators.selection.fold_ladders import solved_further
 from polyladder.estimators.selection.kept import as_reported
 from polyladder.estimators.selection.kernel_blocks import (
-    Options,
     block_of,
     fitted_features,
     margin_for,
     ramp_columns,
 )
 from polyladder.estimators.selection.ladder_race import FINE_ROWS
+from polyladder.estimators.selection.options import Options
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, Reader
 from polyladder.estimators.selection.recipe import SelectionRecipe, columns_of
@@ -149,7 +149,7 @@ def solved_ladders(
     x = np.ascontiguousarray(z[:, columns])
     reader = Reader(found.features, columns, x, recipe.scales[found.features], size)
     if len(problem.chosen) <= FINE_ROWS:
-        ladder = solved_further(problem, reader, found.ladder, found.unexplained, options.ladders)
+        ladder = solved_further(problem, reader, found.ladder, found.unexplained, options)
     else:
-        ladder = taken_further(problem, reader, found.ladder, options.ladders)
+        ladder = taken_further(problem, reader, found.ladder, options)
     return replace(found, columns=columns, ladder=ladder)

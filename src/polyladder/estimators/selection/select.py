@@ -18,14 +18,12 @@ from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import LINEAR_RIDGES, Linear, line_by_rows, lines_on_folds
 from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.candidates.trial import Trial
-from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.elsewhere import kernels_of
 from polyladder.estimators.selection.fold_ladders import finished_ladders
 from polyladder.estimators.selection.found import Candidate, Selection
 from polyladder.estimators.selection.judge import deviance, guarded, judged
 from polyladder.estimators.selection.kernel_blocks import (
     MARGIN,
-    Options,
     block_of,
     equal_block,
     fitted_features,
@@ -33,6 +31,7 @@ from polyladder.estimators.selection.kernel_blocks import (
     smooth_block,
 )
 from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
+from polyladder.estimators.selection.options import Effort, Options
 from polyladder.estimators.selection.parts import as_members, times
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
@@ -147,7 +146,7 @@ def choose_model(
         trial = trials[i] = trials[i].on_all(problem, smooth.x)
         if isinstance(trial, LadderTrial) and len(problem.chosen) <= FINE_ROWS:
             reader = next(each for each in readers if each.features == trial.features)
-            trials[i] = finished_ladders(compared, reader, trial, options.ladders)
+            trials[i] = finished_ladders(compared, reader, trial, options)
     chosen = finished(table, values, features, target, compared, trials, weights)
     return chosen, recipe_of(
         chosen.selection, features, compared, counting(trials, weights), readers, options.effort.directions
