@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -73,6 +73,24 @@ PERCENT = 2
 """Decimals of the probabilities by which chains of classes are compared. Coarse ones agree where chains are sure."""
 
 
+class Sampling(NamedTuple):
+    """How a posterior is drawn.
+
+    Attributes:
+        order: of the ladders.
+        chains: how many, from different starts.
+        warmup: sweeps of each chain that are forgotten.
+        draws: sweeps of each chain that are kept.
+        seed: of the chains.
+    """
+
+    order: int
+    chains: int
+    warmup: int
+    draws: int
+    seed: int
+
+
 class BayesianEstimator(TableEstimator):
     """What regression and classification share: from rows to a posterior."""
 
@@ -99,8 +117,8 @@ class BayesianEstimator(TableEstimator):
             rows = in_order(repeated(prepared.rows))
             seed = seeds_from(draft.random_state, 1)[0]
             rows = draft._rows_in_time(rows, seed)
-            warmup, draws = draft._draw(prepared, rows, seed, None)
-        self._warn_of_chains(warmup, draws)
+            plan = draft._draw(prepared, rows, seed, None)
+        self._warn_of_chains(plan)
         return self
 
     def fit_batches(self, batches: Any) -> Self:
@@ -132,12 +150,12 @@ class BayesianEstimator(TableEstimator):
             if rows.loss.answer == "classes" and rows.outputs > 1:
                 raise ValueError(f"y must have two classes where rows lie in parts; got {rows.outputs}.")
             seed = seeds_from(draft.random_state, 1)[0]
-            warmup, draws = draft._draw(prepared, rows, seed, Coded(parts, CodeRows(features, prepared.target)))
-        self._warn_of_chains(warmup, draws)
+            plan = draft._draw(prepared, rows, seed, Coded(parts, CodeRows(features, prepared.target)))
+        self._warn_of_chains(plan)
         return self
 
-    def _draw(self, prepared: Prepared, rows: TrainingRows, seed: int, parts: Coded | None) -> tuple[int, int]:
-        """Draw from the posterior, of all rows in parts where these are given; return the sweeps of warmup and draws.
+    def _draw(self, prepared: Prepared, rows: TrainingRows, seed: int, parts: Coded | None) -> Sampling:
+        """Draw from the posterior, of all rows in parts where these are given; return how that was done.
 
         Args:
             prepared: the training table.
@@ -146,15 +164,15 @@ class BayesianEstimator(TableEstimator):
             parts: all rows, coded.
         """
         order = self._choose_order(rows, seed) if self.order == "auto" else int(self.order)
-        warmup, draws = self._lengths(rows, order)
+        plan = Sampling(order, int(self.chains), *self._lengths(rows, order), seed)
         warning = too_wide(rows, order) if self.width == "auto" and parts is None else None
         if warning is not None:
             warnings.warn(warning, stacklevel=3)
         self._adopt(prepared)
-        self.posterior_ = self._posterior(rows, order, int(self.chains), warmup, draws, seed, parts)
+        self.posterior_ = self._posterior(rows, plan, parts)
         self.order_ = order
         self.diagnostics_ = self._diagnose(rows)
-        return warmup, draws
+        return plan
 
     def _part_likelihood(self) -> Literal["gaussian", "probit"]:
         """The likelihood of rows in parts."""
@@ -193,36 +211,28 @@ class BayesianEstimator(TableEstimator):
         relevance = None if self.relevance == "auto" else bool(self.relevance)
         return posterior_size(rows, order, width, relevance, int(self.chains) * sum(self._lengths(rows, order)))
 
-    def _starts(self, rows: TrainingRows, order: int, chains: int, seed: int) -> LadderPolynomial:
+    def _starts(self, rows: TrainingRows, plan: Sampling) -> LadderPolynomial:
         """Ladders from random weights and a few sweeps of block solves, one per chain."""
-        seeds = [seed + i for i in range(chains)]
-        start = random_start(
-            rows.z.shape[1], (self._size(rows, order).width,) * (order - 1), rows.outputs, seeds, chains
-        )
+        hidden = (self._size(rows, plan.order).width,) * (plan.order - 1)
+        seeds = [plan.seed + i for i in range(plan.chains)]
+        start = random_start(rows.z.shape[1], hidden, rows.outputs, seeds, plan.chains)
         options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
         return fit_alternating(start, rows.z, rows.y, **options).polynomial
 
-    def _posterior(
-        self,
-        rows: TrainingRows,
-        order: int,
-        chains: int,
-        warmup: int,
-        draws: int,
-        seed: int,
-        parts: Coded | None = None,
-    ) -> Posterior:
+    def _posterior(self, rows: TrainingRows, plan: Sampling, parts: Coded | None = None) -> Posterior:
         """Draws of ladders of one order, given the rows, or all parts that they are a sample of."""
-        progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
-        options: dict[str, Any] = {"warmup": warmup, "draws": draws, "seed": seed}
-        options |= {"relevance": self._size(rows, order).relevance}
+        progress = Progress(bool(self.verbose), f"{type(self).__name__} order {plan.order}")
+        options: dict[str, Any] = {"warmup": plan.warmup, "draws": plan.draws, "seed": plan.seed}
+        options |= {"relevance": self._size(rows, plan.order).relevance}
         options |= {"progress": lambda _, noise: progress.step(1, noise)}
-        with progress.of(warmup + draws), limited(threads_for(len(rows.z))):
-            start = self._starts(rows, order, chains, seed)
+        with progress.of(plan.warmup + plan.draws), limited(threads_for(len(rows.z))):
+            start = self._starts(rows, plan)
             if parts is None:
                 options |= {"sample_weight": rows.weight, **self._likelihood(rows)}
-                return posterior_of(sample_gibbs(start, rows.z, rows.y, **options), chains)
-            return posterior_of(sample_partitions(start, parts, likelihood=self._part_likelihood(), **options), chains)
+                found = sample_gibbs(start, rows.z, rows.y, **options)
+            else:
+                found = sample_partitions(start, parts, likelihood=self._part_likelihood(), **options)
+        return posterior_of(found, plan.chains)
 
     def _choose_order(self, rows: TrainingRows, seed: int) -> int:
         """Walk up the orders until WAIC, the expected log density of a new row, has not risen for one of them."""
@@ -230,7 +240,7 @@ class BayesianEstimator(TableEstimator):
         scores: list[float] = []
         for order in range(2, HIGHEST_ORDER + 1):
             warmup, draws = self._lengths(rows, order)
-            found = self._posterior(rows, order, 2, warmup // 2, max(4, draws // 2), seed)
+            found = self._posterior(rows, Sampling(order, 2, warmup // 2, max(4, draws // 2), seed))
             scores.append(float(waic(self._log_densities(found, rows)).mean()))
             tried.append(order)
             if scores[-1] < max(scores):
@@ -249,15 +259,15 @@ class BayesianEstimator(TableEstimator):
         """What chains are compared by, from the outputs of their draws. Shape (draws, n, m)."""
         return f
 
-    def _warn_of_chains(self, warmup: int, draws: int) -> None:
-        """Say that chains of these lengths disagree, if they do."""
+    def _warn_of_chains(self, plan: Sampling) -> None:
+        """Say that the chains disagree, if they do."""
         if not self.diagnostics_.settled:
-            words = f"{UNSETTLED}: {self.diagnostics_.summary}. {self._way_out(warmup, draws)}"
+            words = f"{UNSETTLED}: {self.diagnostics_.summary}. {self._way_out(plan)}"
             warnings.warn(words, ConvergenceWarning, stacklevel=3)
 
-    def _way_out(self, warmup: int, draws: int) -> str:
+    def _way_out(self, plan: Sampling) -> str:
         """What to do about chains that disagree."""
-        return f"Run them for longer, such as warmup={4 * warmup}, draws={4 * draws}, or take a lower order."
+        return f"Run them for longer, such as warmup={4 * plan.warmup}, draws={4 * plan.draws}, or take a lower order."
 
     @property
     def polynomial_(self) -> LadderPolynomial:
@@ -420,33 +430,23 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
             return {"likelihood": "gaussian", **options}
         return {"likelihood": "student", "degrees": None if self.noise == "auto" else float(self.degrees), **options}
 
-    def _posterior(
-        self,
-        rows: TrainingRows,
-        order: int,
-        chains: int,
-        warmup: int,
-        draws: int,
-        seed: int,
-        parts: Coded | None = None,
-    ) -> Posterior:
+    def _posterior(self, rows: TrainingRows, plan: Sampling, parts: Coded | None = None) -> Posterior:
         if self.inference == "gibbs":
-            return super()._posterior(rows, order, chains, warmup, draws, seed, parts)
+            return super()._posterior(rows, plan, parts)
         with limited(threads_for(len(rows.z))):
-            start = self._starts(rows, order, chains, seed)
-            found = fit_variational(
-                start, rows.z, rows.y, sample_weight=rows.weight, relevance=self._size(rows, order).relevance
-            )
-        weights = found.weights.sample(draws, seed).map(chain_by_chain)
-        noise = found.noise.sqrt().reshape(1, chains, -1).expand(draws, -1, rows.outputs)
+            relevance = self._size(rows, plan.order).relevance
+            start = self._starts(rows, plan)
+            found = fit_variational(start, rows.z, rows.y, sample_weight=rows.weight, relevance=relevance)
+        weights = found.weights.sample(plan.draws, plan.seed).map(chain_by_chain)
+        noise = found.noise.sqrt().reshape(1, plan.chains, -1).expand(plan.draws, -1, rows.outputs)
         scale = chain_by_chain(noise)
         slopes = scale.new_zeros(*scale.shape, 0)
-        precision = tuple(chain_by_chain((1 / prior).expand(draws, *prior.shape)) for prior in found.prior)
-        return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, precision, chains)
+        precision = tuple(chain_by_chain((1 / prior).expand(plan.draws, *prior.shape)) for prior in found.prior)
+        return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, precision, plan.chains)
 
-    def _way_out(self, warmup: int, draws: int) -> str:
+    def _way_out(self, plan: Sampling) -> str:
         if self.inference == "gibbs":
-            return super()._way_out(warmup, draws)
+            return super()._way_out(plan)
         return "The starts ended in different places. Take a lower order, or long chains of inference='gibbs'."
 
     def _log_densities(self, posterior: Posterior, rows: TrainingRows) -> Tensor:
