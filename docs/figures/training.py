@@ -11,7 +11,7 @@ from sklearn.datasets import make_friedman1
 from torch import Tensor
 
 from polyladder import Adam, LadderPolynomial, fit_alternating, merge, random_start, train
-from polyladder.models.unmerge import unmerge
+from polyladder.models.merge import unmerge
 
 plt.switch_backend("Agg")
 plt.rcParams["svg.hashsalt"] = "training"

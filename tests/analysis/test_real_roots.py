@@ -5,14 +5,12 @@ import pytest
 import torch
 
 from polyladder.analysis.real_roots import (
-    by_horner,
-    by_units,
     float_middle,
-    ordinary,
+    newton_steps,
     real_roots,
     root_bound,
     roots_within,
-    unit_values,
+    values_at,
 )
 
 F64 = torch.float64
@@ -49,9 +47,8 @@ def test_float_middle_halves_the_numbers_between(a: float, b: float) -> None:
 )
 def test_root_of_another_scale_than_the_interval(degree: int, constant: float, root: float) -> None:
     coefficients = column(constant, *[0.0] * (degree - 1), 1.0)
-    for evaluate in (by_horner, by_units):
-        t, crosses = roots_within(coefficients, *column(-1.0, 1.0), evaluate)
-        assert t[crosses].tolist() == pytest.approx([root], rel=1e-12)
+    t, crosses = roots_within(coefficients, *column(-1.0, 1.0))
+    assert t[crosses].tolist() == pytest.approx([root], rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -88,33 +85,25 @@ def test_no_root_is_beyond_the_bound(coefficients: tuple[float, ...]) -> None:
     assert 0 < bound <= torch.finfo(F64).max
 
 
-def test_ordinary_polynomials_need_no_other_unit() -> None:
-    one = torch.ones(1, dtype=F64)
-    assert ordinary(column(1.0, -3.0, 2.0), one).all()
-    assert ordinary(column(0.0, 0.0), one).all()
-    assert not ordinary(column(1.0, 0.0, 1e-300), one).any()
-    assert not ordinary(column(1.0, 0.0, 1.0), 1e300 * one).any()
-
-
 @pytest.mark.parametrize("t", [0.0, 1e-300, -1e-5, 1.0, 3e7, 1e150])
 def test_values_agree_with_400_bits(t: float) -> None:
     numbers = (1e-120, -1e-60, 2.0, -1e-150)
     with mpmath.workprec(400):
         exact = float(sum(mpmath.mpf(c) * mpmath.mpf(t) ** j for j, c in enumerate(numbers)))
-    assert unit_values(column(*numbers), column(t)).item() == pytest.approx(exact, rel=1e-13, abs=0)
-    value, _ = by_units(column(*numbers), torch.tensor([t], dtype=F64))
+    assert values_at(column(*numbers), column(t)).item() == pytest.approx(exact, rel=1e-13, abs=0)
+    value, _ = newton_steps(column(*numbers), torch.tensor([t], dtype=F64))
     assert value.item() == pytest.approx(exact, rel=1e-13, abs=0)
 
 
 def test_a_value_whose_rounding_error_overflows_is_unknown() -> None:
     # 1e200 t^2 - 1e50 t^3 at 1e150: the terms are beyond float64, and so may be their difference.
-    assert unit_values(column(0.0, 0.0, 1e200, -1e50), column(1e150)).isnan().all()
+    assert values_at(column(0.0, 0.0, 1e200, -1e50), column(1e150)).isnan().all()
 
 
 def test_what_overflows_or_underflows_keeps_its_sign() -> None:
     limits = torch.finfo(F64)
-    value, step = by_units(column(-1e-300, 0.0, 0.0, -1e300), torch.tensor([1e200, 1e-250], dtype=F64))
+    value, step = newton_steps(column(-1e-300, 0.0, 0.0, -1e300), torch.tensor([1e200, 1e-250], dtype=F64))
     assert value.tolist() == [-limits.max, pytest.approx(-1e-300)]
     assert step[0].item() == pytest.approx(1e200 / 3)
-    value, _ = by_units(column(0.0, 0.0, -1e-300), torch.tensor([1e-200], dtype=F64))
+    value, _ = newton_steps(column(0.0, 0.0, -1e-300), torch.tensor([1e-200], dtype=F64))
     assert value.item() == -limits.smallest_normal

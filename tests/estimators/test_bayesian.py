@@ -170,7 +170,7 @@ def test_noise_that_depends_on_the_row() -> None:
     assert model.log_likelihood(X, y).mean() > flat.log_likelihood(X, y).mean() + 0.1
     # Far out the noise stays within its bounds.
     z = torch.tensor([[100.0, 100.0], [-100.0, -100.0]], dtype=torch.float64)
-    ratio = model.posterior_.noise_scale(z) / model.posterior_.noise.unsqueeze(1)
+    ratio = model.posterior_.answer.noise_scale(z) / model.posterior_.noise.unsqueeze(1)
     assert (ratio.log().abs() <= TILT / 2).all()
     assert noise_columns(z).shape == (2, 4)
 

@@ -24,12 +24,12 @@ def posterior(sloping: bool) -> Posterior:
 
 def test_the_noise_is_the_same_everywhere_without_slopes() -> None:
     found = posterior(False)
-    assert torch.equal(found.noise_scale(ladders.rows(5, D)), found.noise.unsqueeze(1))
+    assert torch.equal(found.answer.noise_scale(ladders.rows(5, D)), found.noise.unsqueeze(1))
 
 
 def test_the_noise_follows_inputs_and_their_squares() -> None:
     found, z = posterior(True), 2 * ladders.rows(5, D)
-    scale = found.noise_scale(z)
+    scale = found.answer.noise_scale(z)
     assert scale.shape == (DRAWS, 5, M)
     for s in range(DRAWS):
         for n in range(5):
@@ -42,7 +42,7 @@ def test_the_noise_follows_inputs_and_their_squares() -> None:
 @pytest.mark.parametrize("sloping", [True, False])
 def test_the_mixture_is_a_student_density_per_draw(sloping: bool) -> None:
     found, z, y = posterior(sloping), ladders.rows(5, D), ladders.rows(5, M, seed=3)
-    scale = found.noise_scale(z).expand(DRAWS, 5, M)
+    scale = found.answer.noise_scale(z).expand(DRAWS, 5, M)
     density = np.zeros(5)
     for s in range(DRAWS):
         each = np.ones(5)

@@ -11,7 +11,7 @@ import torch
 from sklearn.datasets import load_wine
 from sklearn.feature_selection import SelectFromModel
 
-from polyladder import BayesianLPNNRegressor, FeedforwardRegressor, LPNNRegressor
+from polyladder import BayesianLPNNRegressor, Features, FeedforwardRegressor, LPNNRegressor
 from polyladder.automatic.card import make_card
 from polyladder.explain.strengths import STRAIGHT, central_points, strengths
 from polyladder.report.payload import payload
@@ -164,3 +164,13 @@ def test_what_is_no_ladder_has_no_importances() -> None:
     X, y = np.random.default_rng(0).normal(size=(2, 20, 2))
     network = FeedforwardRegressor(hidden=(2,), max_iter=1, random_state=0).fit(X, y[:, 0])
     assert not hasattr(network, "feature_importances_")
+
+
+def test_a_wave_is_not_linear() -> None:
+    """The polynomial is straight in the cosine, which is no straight function of the hour."""
+    hour = np.random.default_rng(0).uniform(0, 24, 200)
+    X, y = pl.DataFrame({"hour": hour}), np.cos(2 * np.pi * hour / 24)
+    model = LPNNRegressor(effort="low", features=Features(periods={"hour": 24.0}), random_state=0).fit(X, y)
+    for found in (strengths(model.model_), strengths(model.model_, model.inputs(X))):
+        assert found.bend >= STRAIGHT * found.columns[0][1]
+        assert found.note == ""

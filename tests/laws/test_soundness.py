@@ -16,7 +16,7 @@ from polyladder import LadderPolynomial, certify
 from polyladder.robustness.ascent import Climb
 from polyladder.robustness.feasible import Feasible
 from polyladder.robustness.region import Norm, Region
-from polyladder.robustness.surface import SmoothSurface
+from polyladder.robustness.surface import Surface
 from tests.ladders import random_ladder
 from tests.oracles.long_arithmetic import PRECISION, long_value
 from tests.robustness.cases import points_of
@@ -54,7 +54,7 @@ def searched(p: LadderPolynomial, region: Region, seed: int) -> Tensor:
     weights = torch.tensor([[1.0], [-1.0]], dtype=torch.float64).repeat(ROWS, 1)
     rows = torch.arange(ROWS).repeat_interleave(2)
     feasible = Feasible(region[rows])
-    climb = Climb(SmoothSurface(p), feasible, weights, region.center[rows])
+    climb = Climb(Surface.of(p), feasible, weights, region.center[rows])
     climb.run(3)
     chance = points_of(region, 40, seed)
     held = torch.stack([Feasible(region).held(x) for x in chance.unbind(1)], 1)

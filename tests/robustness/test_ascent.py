@@ -3,7 +3,7 @@ import torch
 from polyladder.robustness.ascent import Climb, gained
 from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Region
-from polyladder.robustness.surface import SmoothSurface
+from polyladder.robustness.surface import Surface
 from tests.ladders import random_ladder, rows
 
 
@@ -12,7 +12,7 @@ def climb_of(rules: Rules | None = None, norm: object = "inf", seed: int = 0) ->
     if rules and rules.integer:
         x[:, rules.integer] = x[:, rules.integer].round()
     region = Region(x, torch.full_like(x, 0.8), norm)  # type: ignore[arg-type]
-    return Climb(SmoothSurface(p), Feasible(region, rules or Rules()), torch.ones(10, 1, dtype=torch.float64), x)
+    return Climb(Surface.of(p), Feasible(region, rules or Rules()), torch.ones(10, 1, dtype=torch.float64), x)
 
 
 def test_a_step_goes_to_the_best_point_of_its_line() -> None:

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyladder.robustness import bounds
-from polyladder.robustness.bounds import functionals, interval_upper, plain_intervals, upper_bounds, written
+from polyladder.robustness.bounds import functionals, interval_upper, upper_bounds, written
 from polyladder.robustness.degrees import degree_upper
-from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Norm
 from polyladder.robustness.states import states_on
 from tests.ladders import random_ladder
@@ -47,10 +46,8 @@ def test_each_method_holds_in_long_arithmetic_for_weights_of_all_sizes(norm: Nor
         readout, offset = functionals(p, both_signs(2, 2))
         states = states_on(p, region)
         found = {
-            "interval": interval_upper(states.top, readout, offset)[0],
-            "plain": interval_upper(plain_intervals(p, region), readout, offset)[0],
+            "interval": interval_upper(p, region, readout, offset),
             "degree": degree_upper(p, region, states, readout, offset)[0],
-            "plane": plane_upper(p, region, states, readout, offset)[0],
             "written": written(p, region, readout, offset)[0],
         }
         tried = torch.cat([region.center.unsqueeze(1), points_of(region, 3, seed)], 1)

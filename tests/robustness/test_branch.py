@@ -5,7 +5,7 @@ from polyladder.robustness.branch import BoxPace, Stop, branch
 from polyladder.robustness.feasible import Rules
 from polyladder.robustness.region import Norm, Region, box
 from polyladder.robustness.space import Space
-from polyladder.robustness.surface import SmoothSurface
+from polyladder.robustness.surface import Surface
 from tests.ladders import random_ladder, rows
 
 
@@ -89,7 +89,7 @@ def test_boxes_of_a_space_are_parted_until_the_best_row_is_proven() -> None:
     # Inputs: one of nine levels, a switch of two, and a free one; all rows are tried.
     levels = torch.linspace(-1, 1, 9, dtype=torch.float64)
     p = random_ladder(4, (5, 5), 1, seed=3)
-    space = Space(SmoothSurface(p), Rules(one_hot=[[1, 2]], levels={0: levels}))
+    space = Space(Surface.of(p), Rules(one_hot=[[1, 2]], levels={0: levels}))
     region = box(torch.tensor([[-1.0, 0, 0, -1]]).double(), torch.tensor([[1.0, 1, 1, 1]]).double())
     start = torch.tensor([[-1.0, 1.0, 0.0, 0.0]], dtype=torch.float64)
     stop = Stop(30.0, 0.0, torch.tensor([1e-6], dtype=torch.float64))

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from polyladder.robustness.certificate import Certificate, check_region, check_seconds, check_tolerance, single
+from polyladder.robustness.certificate import Certificate, check_number, check_region, check_seconds, single
 from tests.ladders import random_ladder, rows
 
 
@@ -37,8 +37,8 @@ def test_seconds_and_tolerances_are_numbers(bad: object) -> None:
     with pytest.raises(ValueError, match="max_seconds must be a number of seconds"):
         check_seconds(bad)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="tolerance must be a number that is not negative"):
-        check_tolerance(bad)  # type: ignore[arg-type]
-    assert check_seconds(None) is None
+        check_number("tolerance", bad)
+    check_seconds(None)
 
 
 def test_a_batch_is_no_single_ladder() -> None:

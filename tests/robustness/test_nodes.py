@@ -3,6 +3,8 @@ import torch
 
 from polyladder.robustness.nodes import Tree, joined
 from polyladder.robustness.region import Region
+from polyladder.robustness.space import Space
+from polyladder.robustness.surface import Surface
 from tests.ladders import random_ladder, rows
 
 
@@ -12,7 +14,7 @@ def test_halves_cover_the_box_and_hold_its_values(budget: int, monkeypatch: pyte
     monkeypatch.setattr("polyladder.robustness.nodes.NUMBERS", budget)
     p, x = random_ladder(3, (4, 4), 1), rows(5, 3)
     region = Region(x, torch.full_like(x, 0.6), "inf")
-    tree = Tree(p, torch.ones(5, 1, dtype=torch.float64))
+    tree = Tree(p, torch.ones(5, 1, dtype=torch.float64), Space(Surface.of(p)))
     assert tree.is_written == (budget > 0)
     nodes, points = tree.roots(region)
     for _ in range(4):
@@ -31,7 +33,7 @@ def test_halves_cover_the_box_and_hold_its_values(budget: int, monkeypatch: pyte
 
 def test_lists_of_boxes_join_and_part() -> None:
     p, x = random_ladder(3, (4, 4), 1), rows(5, 3)
-    tree = Tree(p, torch.ones(5, 1, dtype=torch.float64))
+    tree = Tree(p, torch.ones(5, 1, dtype=torch.float64), Space(Surface.of(p)))
     nodes, _ = tree.roots(Region(x, torch.ones_like(x), "inf"))
     again = joined([nodes[torch.arange(2)], nodes[torch.arange(2, 5)]])
     assert len(again) == 5

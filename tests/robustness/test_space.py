@@ -4,7 +4,7 @@ import torch
 
 from polyladder.robustness.feasible import Rules
 from polyladder.robustness.space import Gap, Space
-from polyladder.robustness.surface import Pieces, SmoothSurface
+from polyladder.robustness.surface import Surface
 from tests.ladders import random_ladder, rows
 from tests.robustness.test_surface import pieces
 
@@ -12,7 +12,7 @@ F64 = torch.float64
 LEVELS = torch.tensor([-1.0, -0.2, 0.1, 0.9, 2.0], dtype=F64)
 # One number that may be missing (0, flag 5), one of five levels (1), one of three categories (2 to 4).
 RULES = Rules(one_hot=[[2, 3, 4]], levels={1: LEVELS})
-SPACE = Space(SmoothSurface(random_ladder(6, (4,), 1)), RULES, (Gap(5, 0, 0.25),))
+SPACE = Space(Surface.of(random_ladder(6, (4,), 1)), RULES, (Gap(5, 0, 0.25),))
 
 
 def all_rows() -> torch.Tensor:
@@ -71,7 +71,7 @@ def test_boxes_without_rows_are_told() -> None:
 def test_ramps_move_as_their_inputs_do() -> None:
     surface = pieces(m=1)
     space = Space(surface, Rules())
-    assert not space.is_plain
+    assert not space.surface.is_smooth
     lower = rows(6, 3)
     upper = lower + 0.3
     region = space.lifted(lower, upper)
@@ -87,7 +87,7 @@ def test_ramps_move_as_their_inputs_do() -> None:
 
 def test_boxes_are_parted_at_knots() -> None:
     surface = pieces(m=1)
-    assert isinstance(surface, Pieces)
+    assert not surface.is_smooth
     knot = surface.high[0]
     lower = torch.tensor([[float(knot) - 1.0, -9.0, -9.0]], dtype=F64)
     upper = torch.tensor([[float(knot) + 1.001, 9.0, 9.0]], dtype=F64)

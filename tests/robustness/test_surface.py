@@ -1,19 +1,19 @@
 import torch
 
-from polyladder.analysis.line import LinePolynomial
+from polyladder.analysis.line import LinePolynomial, line_polynomial
 from polyladder.fitted.ramps import learn_ramps
-from polyladder.robustness.surface import Pieces, SmoothSurface, gradient, highest, jacobians
+from polyladder.robustness.surface import Surface, gradient, highest, jacobians
 from tests.ladders import random_ladder, rows
 
 
-def pieces(m: int = 2, d: int = 3) -> Pieces:
+def pieces(m: int = 2, d: int = 3) -> Surface:
     """A ladder over three inputs and ramps of the first two."""
     ramps = learn_ramps(rows(60, 2, seed=4).numpy(), 4)
     assert ramps is not None
-    return Pieces.of(random_ladder(d + len(ramps.column), (5, 5), m), ramps)
+    return Surface.of(random_ladder(d + len(ramps.column), (5, 5), m), ramps)
 
 
-def value(surface: Pieces, x: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+def value(surface: Surface, x: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     return (surface.polynomial(surface.lift(x)) * weights).sum(-1)
 
 
@@ -55,15 +55,15 @@ def test_the_highest_place_of_all_pieces_of_a_segment() -> None:
 def test_a_ladder_without_ramps_has_one_piece() -> None:
     p, x, direction = random_ladder(3, (4,), 1), rows(5, 3), rows(5, 3, seed=3)
     ends, one = torch.ones(5, dtype=torch.float64), torch.ones(5, 1, dtype=torch.float64)
-    smooth = SmoothSurface(p)
+    smooth = Surface.of(p)
     good, t = smooth.along(x, direction, -ends, ends, one)
-    none = torch.zeros(0, dtype=torch.float64)
-    same = Pieces(p, none.long(), none, none, none, none).along(x, direction, -ends, ends, one)
-    assert torch.equal(good, same[0])
-    torch.testing.assert_close(t, same[1])
-    assert smooth.lift(x) is x
+    best = line_polynomial(p, x, direction).maximize(-ends.unsqueeze(-1), ends.unsqueeze(-1))[1]
+    torch.testing.assert_close(p(x + t.unsqueeze(-1) * direction), best)
+    assert good.all()
+    assert smooth.is_smooth
+    assert torch.equal(smooth.lift(x), x)
     huge = p.map(lambda w: w * 1e200)
-    assert not SmoothSurface(huge).along(x, direction, -ends, ends, one)[0].any()
+    assert not Surface.of(huge).along(x, direction, -ends, ends, one)[0].any()
 
 
 def test_the_highest_point_of_a_line() -> None:

@@ -8,8 +8,9 @@ import torch
 from polyladder import BayesianLPNNRegressor, LPNNRegressor, certify
 from polyladder.fitted.features import Features
 from polyladder.robustness.attack import attack
+from polyladder.robustness.certificate import check_number
 from polyladder.robustness.optimize import minimize
-from polyladder.robustness.table_model import check_step, read_estimator
+from polyladder.robustness.table_model import STEP, read_estimator
 from tests.robustness.tables import classifier, mixed_table, regressor
 
 
@@ -17,7 +18,7 @@ from tests.robustness.tables import classifier, mixed_table, regressor
 def test_a_box_in_own_units_and_back(features: str) -> None:
     model = read_estimator(regressor(features))
     X, _ = mixed_table()
-    table = model.read(X[:10])
+    table = model.model.read(X[:10])
     lower, upper = model.moved(table, model.reach({"a": 0.3, "c": 0.1}))
     region = model.region(lower, upper)
     inputs = model.model.inputs(X[:10])
@@ -34,7 +35,7 @@ def test_columns_by_name() -> None:
     model = read_estimator(regressor())
     assert list(model.numeric) == ["a", "b", "c"]
     assert model.groups == {"k": [3, 4, 5]}
-    assert model.categories("k") == ["x", "y", "z"]
+    assert list(model.texts["k"].categories) == ["x", "y", "z"]
     X, _ = mixed_table()
     span = [X[name].max() - X[name].min() for name in ("a", "b", "still", "c")]
     assert model.reach(0.1).tolist() == pytest.approx([0.1 * size for size in span])
@@ -67,13 +68,13 @@ def test_outputs_have_a_meaning() -> None:
 def test_rows_as_records() -> None:
     model = read_estimator(regressor())
     X, _ = mixed_table()
-    assert model.records(model.read(X[:3])) == X[:3].to_dicts()
+    assert model.records(model.model.read(X[:3])) == X[:3].to_dicts()
 
 
 def test_classes_by_label() -> None:
     model = read_estimator(classifier(3))
     assert model.classes(["low", "high", "middle"]).tolist() == [1, 0, 2]
-    assert model.limits is None
+    assert model.model.guard is None
     with pytest.raises(ValueError, match="y must hold classes of the model; got 'none'"):
         model.classes(["none"])
     with pytest.raises(ValueError, match="must predict classes; it predicts numbers"):
@@ -91,7 +92,7 @@ def test_what_has_no_single_polynomial_is_refused() -> None:
 @pytest.mark.parametrize("bad", [-1.0, float("nan"), float("inf"), "far", True])
 def test_steps_are_numbers(bad: object) -> None:
     with pytest.raises(ValueError, match="radius must be a finite number that is not negative"):
-        check_step("radius", bad)
+        check_number("radius", bad, STEP)
 
 
 def test_boxes_of_phases_hold_all_rows_and_searches_refuse_them() -> None:

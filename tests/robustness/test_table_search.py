@@ -18,7 +18,7 @@ def search(bounds: dict | None = None, fixed: dict | None = None) -> TableSearch
 def test_rows_become_inputs_and_inputs_the_same_rows() -> None:
     X, _ = steep_table()
     place = search()
-    table = place.model.read(X)
+    table = place.model.model.read(X)
     x = place.model.inputs(table)
     assert ((x >= place.region.lower) & (x <= place.region.upper)).all()
     lower, upper, exists = place.space.snapped(place.region.lower, place.region.upper)
@@ -48,7 +48,7 @@ def test_starts_are_the_rows_kept_and_random_ones_all_between_the_bounds() -> No
 def test_what_is_missing_stays_so_while_a_row_climbs() -> None:
     place = search()
     gap = place.space.gaps[0]
-    table = place.model.read(steep_table()[0])
+    table = place.model.model.read(steep_table()[0])
     x = place.model.inputs(table)
     missing = np.isnan(table.numbers[:, 2])
     assert missing.any()

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.jacobian import hessian_vector_product, jacobian
-from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.ladder import LadderPolynomial, check_tensor
 from polyladder.polynomial.names import input_names
 
 
@@ -48,8 +48,7 @@ def integrated_gradients(polynomial: LadderPolynomial, x: Tensor, baseline: Tens
 def check_baseline(polynomial: LadderPolynomial, x: Tensor, baseline: Tensor) -> Tensor:
     """Refuse a baseline that is neither one point nor one for each row; return it with a row dimension."""
     d, n = polynomial.in_features, x.shape[-2]
-    if not isinstance(baseline, Tensor):
-        raise TypeError(f"baseline must be a torch.Tensor; got {type(baseline).__name__}. Wrap it in torch.as_tensor.")
+    check_tensor("baseline", baseline)
     shape = tuple(baseline.shape)
     if shape not in ((d,), (n, d), (*polynomial.batch_shape, n, d)):
         raise ValueError(f"baseline must have shape ({d},) or that of x, {tuple(x.shape)}; got shape {shape}.")

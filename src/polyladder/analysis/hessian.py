@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
 
 import torch
 from torch import Tensor
@@ -11,41 +11,19 @@ from polyladder.analysis.jacobian import times
 from polyladder.polynomial.ladder import LadderPolynomial, affine
 from polyladder.polynomial.rungs import diagonal_of
 
-
-@dataclass(frozen=True, eq=False)
-class RungAt:
-    """A layer at rows: all that does not depend on a direction.
-
-    Attributes:
-        W, V: its weights, V of the chosen inputs alone; of the first layer W too. Shapes (*batch_shape, k, .).
-        diagonal: of W, if W is diagonal. Shape (*batch_shape, 1, k).
-        u, gate: its two factors. Shape (*batch_shape, n, k).
-        upper: derivatives of the outputs with respect to its states. Shape (*batch_shape, n or 1, m, k).
-        shares: whether the layer below has the same V.
-    """
-
-    W: Tensor
-    V: Tensor
-    diagonal: Tensor | None
-    u: Tensor
-    gate: Tensor
-    upper: Tensor
-    shares: bool
-
-    def forward(self, h: Tensor) -> Tensor:
-        """W h. Shape (*batch_shape, n, k)."""
-        return h @ self.W.mT if self.diagonal is None else h * self.diagonal
-
-    def backward(self, upper: Tensor) -> Tensor:
-        """Derivatives (*batch_shape, n, m, k) times W."""
-        return times(upper, self.W) if self.diagonal is None else upper * self.diagonal.unsqueeze(-2)
+SLOPES = 2**17
+"""Derivatives of a layer's states held at once: 1 MiB in float64, so that they stay in a processor's cache."""
 
 
 def hessian(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> Tensor:
     r"""Second derivatives of every output with respect to every two of the chosen inputs.
 
-    One pass of `hessian_vector_product`'s recursion per chosen input; what is the same for all of them is computed
-    once, and layers with a diagonal W cost no matrix product.
+    With q^l the derivatives of an output by the state of layer l, and u^l = W^l h^(l-1) + b^l,
+
+    .. math:: H = \sum_l A_l + A_l^T, \quad A_l = (V^l)^T \, \mathrm{diag}(q^l) \, \nabla u^l
+
+    because the gates are affine and a product of two factors has one mixed term. Layers with a diagonal W cost no
+    matrix product.
 
     Args:
         polynomial: any ``batch_shape``.
@@ -62,50 +40,31 @@ def hessian(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> Tensor:
         tensor([[[[2.]]]])
     """
     x = polynomial.check_rows(x)
-    shape = (*polynomial.batch_shape, x.shape[-2], polynomial.out_features)
-    rungs = rungs_at(polynomial, x, inputs)
-    found = x.new_zeros(len(inputs), *shape, len(inputs))
-    for i in range(len(inputs)) if rungs else ():
-        found[i] = along(rungs, i)
-    return found.movedim(0, -2)
+    diagonals = [None, *map(diagonal_of, polynomial.W[1:])]
+    numbers = max((1, *polynomial.hidden)) * len(inputs) * math.prod(polynomial.batch_shape)
+    parts = torch.split(x, max(1, SLOPES // numbers), -2)
+    return torch.cat([second_derivatives(polynomial, rows, inputs, diagonals) for rows in parts], -4)
 
 
-def rungs_at(polynomial: LadderPolynomial, x: Tensor, inputs: Tensor) -> list[RungAt]:
-    """The layers at rows, derivatives with respect to their states included."""
+def second_derivatives(
+    polynomial: LadderPolynomial, x: Tensor, inputs: Tensor, diagonals: list[Tensor | None]
+) -> Tensor:
+    """`hessian` of a few rows, given the diagonals of those layers that have nothing else."""
     h, factors = x, []
     for W, b, V, c in polynomial.layers():
         u, gate = affine(h, W, b), affine(x, V, c)
-        factors.append((W, V[..., inputs], u, gate))
+        factors.append((u, gate))
         h = u * gate
-    upper = polynomial.readout.unsqueeze(-3)
-    found: list[RungAt] = []
-    for place, (W, V, u, gate) in reversed(list(enumerate(factors))):
-        below = factors[place - 1][1] if place else None
-        shares = below is not None and below.shape == V.shape and torch.equal(below, V)
-        rung = RungAt(W if place else W[..., inputs], V, diagonal_of(W) if place else None, u, gate, upper, shares)
-        found.insert(0, rung)
-        if place:
-            upper = rung.backward(upper * gate.unsqueeze(-2))
-    return found
-
-
-def along(rungs: list[RungAt], i: int) -> Tensor:
-    """Second derivatives with respect to the i-th and every chosen input. Shape (*batch_shape, n, m, c)."""
-    du = rungs[0].W[..., i].unsqueeze(-2)
-    moved, dh = [], du
-    for place, rung in enumerate(rungs):
-        du = rung.forward(dh) if place else du
-        dgate = rung.V[..., i].unsqueeze(-2)
-        moved.append((du, dgate))
-        dh = du * rung.gate + rung.u * dgate
-    d_upper = torch.zeros_like(rungs[-1].upper)
-    total = d_upper.new_zeros(())
-    # Gates that several layers share are multiplied once, at the end.
-    gathered = d_upper.new_zeros(())
-    for rung, (du, dgate) in reversed(list(zip(rungs, moved, strict=True))):
-        gathered = gathered + d_upper * rung.u.unsqueeze(-2) + rung.upper * du.unsqueeze(-2)
-        if not rung.shares:
-            total = total + times(gathered, rung.V)
-            gathered = d_upper.new_zeros(())
-        d_upper = rung.backward(d_upper * rung.gate.unsqueeze(-2) + rung.upper * dgate.unsqueeze(-2))
-    return total + d_upper
+    by_state = [polynomial.readout.unsqueeze(-3)]
+    for W, diagonal, (_, gate) in zip(polynomial.W[:0:-1], diagonals[:0:-1], factors[:0:-1], strict=True):
+        upper = by_state[0] * gate.unsqueeze(-2)
+        by_state.insert(0, times(upper, W) if diagonal is None else upper * diagonal.unsqueeze(-2))
+    slopes = torch.eye(polynomial.in_features, dtype=x.dtype, device=x.device)[:, inputs]
+    shape = (*polynomial.batch_shape, x.shape[-2], polynomial.out_features, len(inputs), len(inputs))
+    half = x.new_zeros(shape)
+    for W, V, diagonal, (u, gate), q in zip(polynomial.W, polynomial.V, diagonals, factors, by_state, strict=False):
+        rises = V[..., inputs].unsqueeze(-3)
+        inner = W.unsqueeze(-3) @ slopes if diagonal is None else diagonal.mT.unsqueeze(-3) * slopes
+        half = half + (q.unsqueeze(-1) * rises.unsqueeze(-3)).mT @ inner.unsqueeze(-3)
+        slopes = gate.unsqueeze(-1) * inner + u.unsqueeze(-1) * rises
+    return half + half.mT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from polyladder.polynomial.ladder import LadderPolynomial, affine
+from polyladder.polynomial.ladder import LadderPolynomial, affine, check_tensor
 
 
 def jacobian(polynomial: LadderPolynomial, x: Tensor) -> Tensor:
@@ -120,8 +120,7 @@ def times(a: Tensor, weight: Tensor) -> Tensor:
 
 def check_vector(p: LadderPolynomial, x: Tensor, vector: Tensor) -> Tensor:
     """Refuse vectors that are neither one for all rows nor one per row; return them in the ladder's dtype."""
-    if not isinstance(vector, Tensor):
-        raise TypeError(f"vector must be a torch.Tensor; got {type(vector).__name__}. Wrap it in torch.as_tensor.")
+    check_tensor("vector", vector)
     n, d, batch = x.shape[-2], p.in_features, tuple(p.batch_shape)
     expected = [(d,), (n, d), *([(*batch, n, d)] if batch else [])]
     if tuple(vector.shape) not in expected:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from polyladder.analysis.real_roots import derivative, horner, lowest_within, real_roots
-from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.ladder import LadderPolynomial, check_tensor
 
 
 def line_polynomial(
@@ -93,8 +93,7 @@ class LinePolynomial:
 
     def __post_init__(self) -> None:
         a = self.coefficients
-        if not isinstance(a, Tensor):
-            raise TypeError(f"coefficients must be a torch.Tensor; got {type(a).__name__}. Wrap it in torch.as_tensor.")
+        check_tensor("coefficients", a)
         if a.dtype not in (torch.float32, torch.float64):
             raise TypeError(f"coefficients must be float32 or float64; got {a.dtype}. Convert them first.")
         if a.dim() == 0 or a.shape[-1] == 0:
@@ -233,8 +232,7 @@ def paired_rows(p: LadderPolynomial, point: Tensor, direction: Tensor) -> tuple[
     rows: list[Tensor] = []
     own: list[bool] = []
     for name, x in (("point", point), ("direction", direction)):
-        if not isinstance(x, Tensor):
-            raise TypeError(f"{name} must be a torch.Tensor; got {type(x).__name__}. Wrap it in torch.as_tensor.")
+        check_tensor(name, x)
         if x.dim() == 0 or x.shape[-1] != p.in_features:
             raise ValueError(f"{name} must have last dimension {p.in_features}; got shape {tuple(x.shape)}.")
         check_finite(name, x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -69,19 +69,10 @@ class GaussianWeights:
         offset: float = 0.0,
     ) -> GaussianWeights:
         """One variance for each kind of weight, in every layer; kinds left out are fixed at their mean."""
-
-        def each(tensors: tuple[Tensor, ...], value: float) -> tuple[Tensor, ...]:
-            return tuple(torch.full_like(t, value) for t in tensors)
-
-        variance = LadderPolynomial(
-            W=each(mean.W, W),
-            b=each(mean.b, b),
-            V=each(mean.V, V),
-            c=each(mean.c, c),
-            readout=torch.full_like(mean.readout, readout),
-            offset=torch.full_like(mean.offset, offset),
-        )
-        return cls(mean, variance)
+        values = {"W": W, "b": b, "V": V, "c": c}
+        layers = {name: tuple(torch.full_like(t, v) for t in vars(mean)[name]) for name, v in values.items()}
+        last = {"readout": torch.full_like(mean.readout, readout), "offset": torch.full_like(mean.offset, offset)}
+        return cls(mean, LadderPolynomial(**layers, **last))  # type: ignore[arg-type]
 
     @property
     def batch_shape(self) -> torch.Size:
@@ -258,7 +249,8 @@ def propagate(weights: GaussianWeights, x: Tensor) -> tuple[Tensor, Tensor]:
     # `variance` is the variance of h, and `own` the part of it that is independent from unit to unit.
     own = variance = torch.zeros_like(x)
     g = torch.ones_like(x)
-    for l, ((W, b, V, c), (var_W, var_b, var_V, var_c)) in enumerate(layer_pairs(weights)):
+    pairs = zip(weights.mean.layers(), weights.variance.layers(), strict=True)
+    for l, ((W, b, V, c), (var_W, var_b, var_V, var_c)) in enumerate(pairs):
         u = affine(h, W, b)
         own_u = affine(variance + h.square(), var_W, var_b)
         g, var_g = affine(x, V, c), affine(x.square(), var_V, var_c)
@@ -286,11 +278,6 @@ def propagate(weights: GaussianWeights, x: Tensor) -> tuple[Tensor, Tensor]:
         result = result + (RG @ weights.mean.W[last].unsqueeze(-3)) @ (half.movedim(-3, -2) @ RG.mT)
     diagonal(result).add_(affine(variance + h.square(), weights.variance.readout, weights.variance.offset))
     return affine(h, readout, weights.mean.offset), result
-
-
-def layer_pairs(weights: GaussianWeights) -> Iterator[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]]:
-    """The layers' means and variances from first to last, each as (W, b, V, c)."""
-    return zip(weights.mean.layers(), weights.variance.layers(), strict=True)
 
 
 def half_product(covariance: Tensor, W: Tensor) -> Tensor:

@@ -3,14 +3,14 @@
 Between two neighboring stationary points a polynomial is monotone and has at most one root, which a bracketed Newton
 iteration finds. The stationary points are the roots of the derivative, found the same way, down to a straight line. A
 tiny or zero leading coefficient is not a problem here, whereas a companion matrix divides by it. Where terms underflow
-or overflow, each value is computed in a unit of its own (`unit`), so that its sign is right.
+or overflow, each value is computed in a unit of its own (`terms_in_units`), so that its sign is right.
 
 Coefficients stand degree first, (degree + 1, N), so that each power is one contiguous row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -18,15 +18,12 @@ from torch import Tensor
 
 from polyladder.polynomial.rescale import shifted
 
-Evaluate = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""Values of polynomials at t, and Newton's steps there; coefficients (n + 1, ...), n >= 1, broadcast against t."""
+NEWTON = 10
+"""First steps, which are Newton's wherever possible: six to nine are typical. After them every other step halves the
+set of numbers in the bracket."""
 
-NEWTON, MAX_STEPS = 10, 140
-"""First steps, which are Newton's wherever possible, and all steps. After the first ones every other step halves the
-set of numbers in the bracket, and 64 halvings reach any root. Six to nine steps are typical."""
-
-SAFE = 450.0
-"""Terms between 2**-SAFE and 2**SAFE, and any quotient of two of them, are ordinary numbers of float64."""
+MAX_STEPS = 140
+"""All steps: 64 halvings reach any root."""
 
 
 def lowest_within(coefficients: Tensor, lo: Tensor, hi: Tensor) -> tuple[Tensor, Tensor]:
@@ -46,21 +43,15 @@ def lowest_within(coefficients: Tensor, lo: Tensor, hi: Tensor) -> tuple[Tensor,
     """
     dtype, finite = coefficients.dtype, coefficients.isfinite().all(0)
     c, lo, hi = torch.where(finite, coefficients, 0.0).double(), lo.double(), hi.double()
-    plain = ordinary(c[1:], torch.maximum(lo.abs(), hi.abs()))
-    t, value = torch.full_like(lo, torch.nan), torch.full_like(lo, torch.nan)
-    for part, evaluate, values in ((plain, by_horner, horner_values), (~plain, by_units, unit_values)):
-        at = part.nonzero().squeeze(-1)
-        if len(at):
-            a, low, high = c[:, at], lo[at], hi[at]
-            # The factor keeps the slope from overflowing. The digits that subnormal coefficients lose matter only where
-            # values overflow or underflow.
-            slope = derivative(a * torch.where(a.abs().amax(0) > 1e300, 2.0**-20, 1.0))
-            # Zero is a stationary point that iterations only approach where the slope has a repeated root there.
-            ends = torch.stack([low, torch.zeros_like(low).clamp(low, high), high])
-            points = torch.cat([ends, roots_within(slope, low, high, evaluate)[0]]).to(dtype).double()
-            found = values(a, points)
-            value[at] = found.amin(0)
-            t[at] = torch.where(found == value[at], points, torch.inf).amin(0)
+    # The factor keeps the slope from overflowing. The digits that subnormal coefficients lose matter only where values
+    # overflow or underflow.
+    slope = derivative(c * torch.where(c.abs().amax(0) > 1e300, 2.0**-20, 1.0))
+    # Zero is a stationary point that iterations only approach where the slope has a repeated root there.
+    ends = torch.stack([lo, torch.zeros_like(lo).clamp(lo, hi), hi])
+    points = torch.cat([ends, roots_within(slope, lo, hi)[0]]).to(dtype).double()
+    found = values_at(c, points)
+    value = found.amin(0)
+    t = torch.where(found == value, points, torch.inf).amin(0)
     return torch.where(finite, t, torch.nan).to(dtype), torch.where(finite, value, torch.nan)
 
 
@@ -82,37 +73,29 @@ def real_roots(coefficients: Tensor, level: Tensor) -> Tensor:
     factor = torch.where(largest > 1e300, 2.0**-20, 1.0).double()
     a, level = torch.where(some, coefficients, 0).double() * factor, level.double() * factor
     c, size = torch.cat([a[:1] - level, a[1:]]), torch.cat([a[:1].abs() + level.abs(), a[1:].abs()])
-    far = root_bound(c)
-    plain = ordinary(c, far) & ordinary(size, far)
-    roots = c.new_full((2 * n, len(level)), torch.nan)
-    for part, evaluate in ((plain, by_horner), (~plain, by_units)):
-        at = part.nonzero().squeeze(-1)
-        if len(at):
-            roots[:, at] = crossings_and_touchings(c[:, at], size[:, at], far[at], torch.finfo(dtype).eps, evaluate)
-    roots = roots.to(dtype)
+    roots = crossings_and_touchings(c, size, torch.finfo(dtype).eps).to(dtype)
     roots = torch.where(roots.isfinite() & some, roots, torch.nan).sort(0).values
     roots[1:][roots[1:] == roots[:-1]] = torch.nan
     return roots.sort(0).values[:n] + 0.0  # -0 becomes 0
 
 
-def crossings_and_touchings(coefficients: Tensor, size: Tensor, far: Tensor, eps: float, evaluate: Evaluate) -> Tensor:
-    """Roots on [-far, far], NaN where there is none.
+def crossings_and_touchings(coefficients: Tensor, size: Tensor, eps: float) -> Tensor:
+    """All real roots, NaN where there is none.
 
     Args:
         coefficients: ascending. Shape (n + 1, N), n >= 1.
         size: the magnitudes of the coefficients before any cancellation. Shape (n + 1, N).
-        far: shape (N,).
         eps: the relative rounding error of the coefficients.
-        evaluate: how.
 
     Returns:
         Shape (2 n, N).
     """
-    stationary, turns = roots_within(derivative(coefficients), -far, far, evaluate)
-    t, crosses = roots_between(coefficients, torch.cat([-far[None], stationary, far[None]]), evaluate)
-    s, shift, _, _ = unit(size.unsqueeze(1), stationary)
+    far = root_bound(coefficients)
+    stationary, turns = roots_within(derivative(coefficients), -far, far)
+    t, crosses = roots_between(coefficients, torch.cat([-far[None], stationary, far[None]]))
+    s, sizes, shift, _ = terms_in_units(size.unsqueeze(1), stationary)
     distance = horner(shifted(coefficients.unsqueeze(1), shift).unbind(0), s).abs()
-    rounding = 2 * len(size) * eps * horner(shifted(size.unsqueeze(1), shift).unbind(0), s.abs())
+    rounding = 2 * len(size) * eps * horner(sizes.unbind(0), s.abs())
     touches = turns & (distance <= rounding) & ~crosses[:-1] & ~crosses[1:]
     zero = torch.where(coefficients[0] == 0, 0.0, torch.nan)
     return torch.cat([torch.where(crosses, t, torch.nan), torch.where(touches, stationary, torch.nan), zero[None]])
@@ -128,14 +111,13 @@ def root_bound(coefficients: Tensor) -> Tensor:
     return torch.exp2(exponent + 1.1).clamp(torch.finfo(size.dtype).tiny, torch.finfo(size.dtype).max)
 
 
-def roots_within(coefficients: Tensor, lo: Tensor, hi: Tensor, evaluate: Evaluate) -> tuple[Tensor, Tensor]:
+def roots_within(coefficients: Tensor, lo: Tensor, hi: Tensor) -> tuple[Tensor, Tensor]:
     """One point in each of the n intervals between the stationary points of N polynomials in [lo, hi], ascending.
 
     Args:
         coefficients: ascending. Shape (n + 1, N). A constant has no roots.
         lo: lower ends. Shape (N,).
         hi: upper ends, not below lo. Shape (N,).
-        evaluate: how.
 
     Returns:
         The root where the polynomial changes sign on the interval, else a point of it; and whether it changes sign.
@@ -144,11 +126,11 @@ def roots_within(coefficients: Tensor, lo: Tensor, hi: Tensor, evaluate: Evaluat
     if len(coefficients) <= 2:
         t = -coefficients[: len(coefficients) - 1] / coefficients[1:]
         return torch.where(t.isnan(), lo, t.clamp(lo, hi)), (t > lo) & (t < hi)
-    nodes = [lo[None], roots_within(derivative(coefficients), lo, hi, evaluate)[0], hi[None]]
-    return roots_between(coefficients, torch.cat(nodes), evaluate)
+    nodes = [lo[None], roots_within(derivative(coefficients), lo, hi)[0], hi[None]]
+    return roots_between(coefficients, torch.cat(nodes))
 
 
-def roots_between(coefficients: Tensor, nodes: Tensor, evaluate: Evaluate) -> tuple[Tensor, Tensor]:
+def roots_between(coefficients: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
     """Roots of N polynomials of degree n that are monotone between neighboring nodes.
 
     Newton's method inside a shrinking bracket. A step that leaves the bracket or does not halve the step before it is
@@ -159,12 +141,11 @@ def roots_between(coefficients: Tensor, nodes: Tensor, evaluate: Evaluate) -> tu
     Args:
         coefficients: ascending. Shape (n + 1, N), n >= 1.
         nodes: ascending. Shape (n + 1, N).
-        evaluate: how.
 
     Returns:
         As for `roots_within`.
     """
-    value, _ = evaluate(coefficients.unsqueeze(1), nodes)
+    value, _ = newton_steps(coefficients.unsqueeze(1), nodes)
     a, b, fa, fb = nodes[:-1], nodes[1:], value[:-1], value[1:]
     crosses = (fa < 0) != (fb < 0)
     result = torch.where(fa.abs() <= fb.abs(), a, b)
@@ -179,7 +160,7 @@ def roots_between(coefficients: Tensor, nodes: Tensor, evaluate: Evaluate) -> tu
     rising, last, done = fa < 0, b - a, torch.zeros_like(todo, dtype=torch.bool)
     eps, flat = torch.finfo(c.dtype).eps, result.view(-1)
     for step in range(MAX_STEPS):
-        f, by = evaluate(c, t)
+        f, by = newton_steps(c, t)
         below = (f < 0) == rising
         a, b = torch.where(below, t, a), torch.where(below, b, t)
         newton = t - by
@@ -215,76 +196,72 @@ def ordered(bits: Tensor) -> Tensor:
     return torch.where(bits < 0, bits ^ torch.iinfo(bits.dtype).max, bits)
 
 
-def by_horner(coefficients: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-    """`Evaluate` for polynomials with `ordinary` terms."""
+def newton_steps(coefficients: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+    """Values of polynomials (n + 1, ...), n >= 1, at t, and Newton's steps there.
+
+    A value that overflows is the largest number, one that underflows the smallest, both with its sign.
+    """
+    value, slope = value_and_slope(coefficients, t)
+    if ordinary(value.abs(), t, len(coefficients)) and bool(slope.isfinite().all()):
+        return value, value / slope
+    s, scaled, shift, top = terms_in_units(coefficients, t)
+    value, slope = value_and_slope(scaled, s)
+    limits = torch.finfo(t.dtype)
+    size = shifted(value.abs(), top).clamp(limits.smallest_normal, limits.max)
+    return torch.where(value == 0, 0.0, torch.copysign(size, value)), shifted(value / slope, shift[1] - shift[0])
+
+
+def value_and_slope(coefficients: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+    """Horner's scheme for polynomials (n + 1, ...), n >= 1, and their derivatives."""
     *lower, c, slope = coefficients.unbind(0)
     value = torch.addcmul(c, slope, t)
     for c in reversed(lower):
         slope = torch.addcmul(value, slope, t)
         value = torch.addcmul(c, value, t)
-    return value, value / slope
+    return value, slope
 
 
-def by_units(coefficients: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-    """`Evaluate` for all finite polynomials. What overflows is the largest number, what underflows the smallest."""
-    s, shift, exponent, top = unit(coefficients, t)
-    scaled, step = by_horner(shifted(coefficients, shift), s)
-    limits = torch.finfo(t.dtype)
-    size = shifted(scaled.abs(), top).clamp(limits.smallest_normal, limits.max)
-    return torch.where(scaled == 0, 0.0, torch.copysign(size, scaled)), shifted(step, exponent)
-
-
-def unit(coefficients: Tensor, t: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The unit in which the largest term of a polynomial at t is about 1.
-
-    Args:
-        coefficients: finite. Shape (n + 1, ...).
-        t: finite. Shape (...).
-
-    Returns:
-        s and its exponent e with t = s 2**e; by which powers of two the coefficients over s are shifted, (n + 1, ...);
-        and the power of two that values are then to be multiplied by. Shapes (...), (n + 1, ...), (...), (...).
-    """
-    s, exponent = torch.frexp(t)
-    # At t = 0 the unit is so small that the constant alone counts.
-    exponent = torch.where(t == 0, -5000, exponent)
-    degrees = torch.arange(len(coefficients), device=t.device).reshape(-1, *[1] * (coefficients.dim() - 1))
-    power = torch.where(coefficients != 0, torch.frexp(coefficients)[1] + degrees * exponent, -(2**20))
-    top = power.amax(0)
-    return s, (degrees * exponent - top).to(t.dtype), exponent.to(t.dtype), top.to(t.dtype)
-
-
-def unit_values(coefficients: Tensor, t: Tensor) -> Tensor:
+def values_at(coefficients: Tensor, t: Tensor) -> Tensor:
     """Values of N polynomials at t (points, N), in float64.
 
     Infinite where the value overflows; NaN where its rounding error does and may have its sign.
     """
     c = coefficients.unsqueeze(1)
-    s, shift, _, top = unit(c, t)
-    scaled = shifted(c, shift)
+    value, size = horner(c.unbind(0), t), horner(c.abs().unbind(0), t.abs())
+    if ordinary(size, t, len(c)):
+        return value
+    s, scaled, _, top = terms_in_units(c, t)
     value, size = horner(scaled.unbind(0), s), horner(scaled.abs().unbind(0), s.abs())
     rounding = 2 * len(c) * torch.finfo(t.dtype).eps * size
     unknown = (value.abs() <= rounding) & shifted(rounding, top).isinf()
     return torch.where(unknown, torch.nan, shifted(value, top))
 
 
-def ordinary(coefficients: Tensor, reach: Tensor) -> Tensor:
-    """Whether all terms of polynomials (n + 1, N) are ordinary numbers where they count.
+def ordinary(size: Tensor, t: Tensor, degree: int) -> bool:
+    """Whether all values of these sizes at t are too large to suffer from underflow, and none has overflowed."""
+    # What underflows on the way grows by |t|^degree at most.
+    return bool(((size > 1e-290 * t.abs().clamp_min(1.0) ** degree) & size.isfinite()).all())
 
-    That is from the smallest root in size, which differs from 1 by no more than the coefficients do from each other, to
-    the largest |t|, of shape (N,). Shape (N,).
+
+def terms_in_units(coefficients: Tensor, t: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Polynomials at t in a unit of t, and a unit of values, in which the largest term is about 1.
+
+    Args:
+        coefficients: finite. Shape (n + 1, ...).
+        t: finite. Shape (...).
+
+    Returns:
+        t in its unit, (...); the coefficients over it, (n + 1, ...); the powers of two by which they were multiplied,
+        (n + 1, ...); and the power of two that values are to be multiplied by, (...).
     """
-    size = coefficients.abs()
-    if not len(size):
-        return torch.ones_like(reach, dtype=torch.bool)
-    top, bottom = size.amax(0), torch.where(size > 0, size, torch.inf).amin(0)
-    spread = torch.maximum((len(size) * top / bottom).log2() + 1, reach.log2().abs())
-    return (torch.maximum(top.log2().abs(), bottom.log2().abs()) + len(size) * spread <= SAFE) | (top == 0)
-
-
-def horner_values(coefficients: Tensor, t: Tensor) -> Tensor:
-    """Values of N polynomials at t (points, N)."""
-    return horner(coefficients.unbind(0), t)
+    s, exponent = torch.frexp(t)
+    # At t = 0 the unit is so small that the constant alone counts.
+    exponent = torch.where(t == 0, -5000, exponent).to(t.dtype)
+    degrees = torch.arange(len(coefficients), device=t.device).reshape(-1, *[1] * (coefficients.dim() - 1))
+    power = torch.where(coefficients != 0, torch.frexp(coefficients)[1] + degrees * exponent, -(2.0**20))
+    top = power.amax(0)
+    shift = degrees * exponent - top
+    return s, shifted(coefficients, shift), shift, top
 
 
 def horner(coefficients: Sequence[Tensor], t: Tensor) -> Tensor:

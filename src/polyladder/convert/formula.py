@@ -19,7 +19,7 @@ ROUNDED = 2.0**-53
 """The largest relative error of one operation."""
 
 SHOWN = 50.0
-"""Roundings that printing a sympy number with 15 digits is equal to."""
+"""Printing a sympy number with 15 digits changes it by as much as this many roundings."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,7 @@ def ladder_formula(
 
     Cost: that of `coefficients`, then about a millisecond of sympy for each term that is left.
     """
-    try:
-        import sympy
-    except ImportError as error:
-        raise ImportError("to_sympy needs sympy. Install it with: pip install 'polyladder[formula]'.") from error
-
+    sympy = sympy_library()
     if polynomial.batch_shape:
         raise ValueError(
             f"polynomial must be a single one; got batch_shape {tuple(polynomial.batch_shape)}. Take one with p[i]."
@@ -99,6 +95,15 @@ def ladder_formula(
         errors.append(math.fsum(abs(v - e) for v, e in zip(shown, exact.tolist(), strict=True)) + rounding)
         n_terms.append(len(kept))
     return LadderFormula(tuple(expressions), tuple(errors), tuple(n_terms))
+
+
+def sympy_library() -> Any:
+    """Sympy, or an error that says how to get it."""
+    try:
+        import sympy
+    except ImportError as error:
+        raise ImportError("to_sympy needs sympy. Install it with: pip install 'polyladder[formula]'.") from error
+    return sympy
 
 
 def rounding_error(polynomial: LadderPolynomial, reach: torch.Tensor, more: float = 0.0) -> torch.Tensor:

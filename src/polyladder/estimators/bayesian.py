@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -35,7 +36,7 @@ from polyladder.estimators.posterior_size import (
     usual_sweeps,
 )
 from polyladder.estimators.rows import TrainingRows
-from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, TableEstimator
+from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, TableEstimator
 from polyladder.fitted.answers import Draws, Probit
 from polyladder.fitted.features import Features
 from polyladder.polynomial.evaluate import evaluate
@@ -54,10 +55,10 @@ from polyladder.training.solves.growth import Growth
 from polyladder.training.threads import limited, rows_on_one_thread, threads_for
 
 STUDENT_DEGREES = 4.0
-"""Degrees of freedom of ``noise="student"``, by default."""
+"""Default degrees of freedom of ``noise="student"``."""
 
 HIGHEST_ORDER = 8
-"""Up to which ``order="auto"`` walks."""
+"""Highest order that ``order="auto"`` tries."""
 
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
@@ -66,10 +67,28 @@ DIAGNOSED_ROWS = 200
 """Training rows, evenly spread, at whose predictions the chains are compared."""
 
 UNSETTLED = "The chains have not settled"
-"""How the warning begins that chains disagree about predictions."""
+"""First words of the warning that chains disagree about predictions."""
 
 PERCENT = 2
-"""Digits of the probabilities by which chains of classes are compared: where all are sure, they agree."""
+"""Decimals of the probabilities by which chains of classes are compared. Coarse ones agree where chains are sure."""
+
+
+class Sampling(NamedTuple):
+    """How a posterior is drawn.
+
+    Attributes:
+        order: of the ladders.
+        chains: how many, from different starts.
+        warmup: sweeps of each chain that are forgotten.
+        draws: sweeps of each chain that are kept.
+        seed: of the chains.
+    """
+
+    order: int
+    chains: int
+    warmup: int
+    draws: int
+    seed: int
 
 
 class BayesianEstimator(TableEstimator):
@@ -98,16 +117,8 @@ class BayesianEstimator(TableEstimator):
             rows = in_order(repeated(prepared.rows))
             seed = seeds_from(draft.random_state, 1)[0]
             rows = draft._rows_in_time(rows, seed)
-            order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
-            warmup, draws = draft._lengths(rows, order)
-            warning = too_wide(rows, order) if draft.width == "auto" else None
-            if warning is not None:
-                warnings.warn(warning, stacklevel=2)
-            draft._adopt(prepared)
-            draft.posterior_ = draft._posterior(rows, order, int(draft.chains), warmup, draws, seed)
-            draft.order_ = order
-            draft.diagnostics_ = draft._diagnose(rows)
-        self._warn_of_chains(warmup, draws)
+            plan = draft._draw(prepared, rows, seed, None)
+        self._warn_of_chains(plan)
         return self
 
     def fit_batches(self, batches: Any) -> Self:
@@ -132,34 +143,36 @@ class BayesianEstimator(TableEstimator):
         """Draw from the posterior of rows in parts."""
         with draft_of(self) as draft:
             draft._check_parameters()
-            likelihood = draft._part_likelihood()
-            prepared, count = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
+            draft._part_likelihood()
+            prepared, _ = read_parts(draft, parts, SAMPLE_ROWS, lambda words: None)
             rows, features = prepared.rows, prepared.features
             assert isinstance(features, Features)
             if rows.loss.answer == "classes" and rows.outputs > 1:
                 raise ValueError(f"y must have two classes where rows lie in parts; got {rows.outputs}.")
             seed = seeds_from(draft.random_state, 1)[0]
-            order = draft._choose_order(rows, seed) if draft.order == "auto" else int(draft.order)
-            warmup, draws = draft._lengths(rows, order)
-            start = draft._starts(rows, order, int(draft.chains), seed)
-            progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
-            with progress.of(warmup + draws), limited(threads_for(count)):
-                found = sample_partitions(
-                    start,
-                    Coded(parts, CodeRows(features, prepared.target)),
-                    likelihood=likelihood,
-                    relevance=draft._size(rows, order).relevance,
-                    warmup=warmup,
-                    draws=draws,
-                    seed=seed,
-                    progress=lambda _, noise: progress.step(1, noise),
-                )
-            draft._adopt(prepared)
-            draft.posterior_ = posterior_of(found, int(draft.chains))
-            draft.order_ = order
-            draft.diagnostics_ = draft._diagnose(rows)
-        self._warn_of_chains(warmup, draws)
+            plan = draft._draw(prepared, rows, seed, Coded(parts, CodeRows(features, prepared.target)))
+        self._warn_of_chains(plan)
         return self
+
+    def _draw(self, prepared: Prepared, rows: TrainingRows, seed: int, parts: Coded | None) -> Sampling:
+        """Draw from the posterior, of all rows in parts where these are given; return how that was done.
+
+        Args:
+            prepared: the training table.
+            rows: of it, or of a sample of the parts.
+            seed: of the chains.
+            parts: all rows, coded.
+        """
+        order = self._choose_order(rows, seed) if self.order == "auto" else int(self.order)
+        plan = Sampling(order, int(self.chains), *self._lengths(rows, order), seed)
+        warning = too_wide(rows, order) if self.width == "auto" and parts is None else None
+        if warning is not None:
+            warnings.warn(warning, stacklevel=3)
+        self._adopt(prepared)
+        self.posterior_ = self._posterior(rows, plan, parts)
+        self.order_ = order
+        self.diagnostics_ = self._diagnose(rows)
+        return plan
 
     def _part_likelihood(self) -> Literal["gaussian", "probit"]:
         """The likelihood of rows in parts."""
@@ -198,31 +211,28 @@ class BayesianEstimator(TableEstimator):
         relevance = None if self.relevance == "auto" else bool(self.relevance)
         return posterior_size(rows, order, width, relevance, int(self.chains) * sum(self._lengths(rows, order)))
 
-    def _starts(self, rows: TrainingRows, order: int, chains: int, seed: int) -> LadderPolynomial:
+    def _starts(self, rows: TrainingRows, plan: Sampling) -> LadderPolynomial:
         """Ladders from random weights and a few sweeps of block solves, one per chain."""
-        seeds = [seed + i for i in range(chains)]
-        start = random_start(
-            rows.z.shape[1], (self._size(rows, order).width,) * (order - 1), rows.outputs, seeds, chains
-        )
+        hidden = (self._size(rows, plan.order).width,) * (plan.order - 1)
+        seeds = [plan.seed + i for i in range(plan.chains)]
+        start = random_start(rows.z.shape[1], hidden, rows.outputs, seeds, plan.chains)
         options: dict[str, Any] = {"loss": rows.loss, "sample_weight": rows.weight, "sweeps": START_SWEEPS}
         return fit_alternating(start, rows.z, rows.y, **options).polynomial
 
-    def _posterior(self, rows: TrainingRows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
-        progress = Progress(bool(self.verbose), f"{type(self).__name__} order {order}")
-        with progress.of(warmup + draws), limited(threads_for(len(rows.z))):
-            found = sample_gibbs(
-                self._starts(rows, order, chains, seed),
-                rows.z,
-                rows.y,
-                **self._likelihood(rows),
-                sample_weight=rows.weight,
-                relevance=self._size(rows, order).relevance,
-                warmup=warmup,
-                draws=draws,
-                seed=seed,
-                progress=lambda _, noise: progress.step(1, noise),
-            )
-        return posterior_of(found, chains)
+    def _posterior(self, rows: TrainingRows, plan: Sampling, parts: Coded | None = None) -> Posterior:
+        """Draws of ladders of one order, given the rows, or all parts that they are a sample of."""
+        progress = Progress(bool(self.verbose), f"{type(self).__name__} order {plan.order}")
+        options: dict[str, Any] = {"warmup": plan.warmup, "draws": plan.draws, "seed": plan.seed}
+        options |= {"relevance": self._size(rows, plan.order).relevance}
+        options |= {"progress": lambda _, noise: progress.step(1, noise)}
+        with progress.of(plan.warmup + plan.draws), limited(threads_for(len(rows.z))):
+            start = self._starts(rows, plan)
+            if parts is None:
+                options |= {"sample_weight": rows.weight, **self._likelihood(rows)}
+                found = sample_gibbs(start, rows.z, rows.y, **options)
+            else:
+                found = sample_partitions(start, parts, likelihood=self._part_likelihood(), **options)
+        return posterior_of(found, plan.chains)
 
     def _choose_order(self, rows: TrainingRows, seed: int) -> int:
         """Walk up the orders until WAIC, the expected log density of a new row, has not risen for one of them."""
@@ -230,7 +240,7 @@ class BayesianEstimator(TableEstimator):
         scores: list[float] = []
         for order in range(2, HIGHEST_ORDER + 1):
             warmup, draws = self._lengths(rows, order)
-            found = self._posterior(rows, order, 2, warmup // 2, max(4, draws // 2), seed)
+            found = self._posterior(rows, Sampling(order, 2, warmup // 2, max(4, draws // 2), seed))
             scores.append(float(waic(self._log_densities(found, rows)).mean()))
             tried.append(order)
             if scores[-1] < max(scores):
@@ -249,15 +259,15 @@ class BayesianEstimator(TableEstimator):
         """What chains are compared by, from the outputs of their draws. Shape (draws, n, m)."""
         return f
 
-    def _warn_of_chains(self, warmup: int, draws: int) -> None:
-        """Say that chains of these lengths disagree, if they do."""
+    def _warn_of_chains(self, plan: Sampling) -> None:
+        """Say that the chains disagree, if they do."""
         if not self.diagnostics_.settled:
-            words = f"{UNSETTLED}: {self.diagnostics_.summary}. {self._way_out(warmup, draws)}"
+            words = f"{UNSETTLED}: {self.diagnostics_.summary}. {self._way_out(plan)}"
             warnings.warn(words, ConvergenceWarning, stacklevel=3)
 
-    def _way_out(self, warmup: int, draws: int) -> str:
+    def _way_out(self, plan: Sampling) -> str:
         """What to do about chains that disagree."""
-        return f"Run them for longer, such as warmup={4 * warmup}, draws={4 * draws}, or take a lower order."
+        return f"Run them for longer, such as warmup={4 * plan.warmup}, draws={4 * plan.draws}, or take a lower order."
 
     @property
     def polynomial_(self) -> LadderPolynomial:
@@ -292,6 +302,7 @@ class BayesianEstimator(TableEstimator):
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     """Regression by a posterior over ladders, with error bars.
 
@@ -369,41 +380,22 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     True
     """
 
-    def __init__(
-        self,
-        order: int | Literal["auto"] = 6,
-        width: int | Literal["auto"] = "auto",
-        inference: Literal["gibbs", "variational"] = "gibbs",
-        noise: Literal["auto", "student", "gaussian"] = "auto",
-        degrees: float = STUDENT_DEGREES,
-        heteroscedastic: bool | Literal["auto"] = "auto",
-        chains: int = 4,
-        warmup: int | Literal["auto"] = "auto",
-        draws: int | Literal["auto"] = "auto",
-        relevance: bool | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.inference = inference
-        self.noise = noise
-        self.degrees = degrees
-        self.heteroscedastic = heteroscedastic
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.relevance = relevance
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.random_state = random_state
-        self.verbose = verbose
+    order: int | Literal["auto"] = 6
+    width: int | Literal["auto"] = "auto"
+    inference: Literal["gibbs", "variational"] = "gibbs"
+    noise: Literal["auto", "student", "gaussian"] = "auto"
+    degrees: float = STUDENT_DEGREES
+    heteroscedastic: bool | Literal["auto"] = "auto"
+    chains: int = 4
+    warmup: int | Literal["auto"] = "auto"
+    draws: int | Literal["auto"] = "auto"
+    relevance: bool | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    random_state: Any = None
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -438,34 +430,37 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
             return {"likelihood": "gaussian", **options}
         return {"likelihood": "student", "degrees": None if self.noise == "auto" else float(self.degrees), **options}
 
-    def _posterior(self, rows: TrainingRows, order: int, chains: int, warmup: int, draws: int, seed: int) -> Posterior:
+    def _posterior(self, rows: TrainingRows, plan: Sampling, parts: Coded | None = None) -> Posterior:
         if self.inference == "gibbs":
-            return super()._posterior(rows, order, chains, warmup, draws, seed)
+            return super()._posterior(rows, plan, parts)
         with limited(threads_for(len(rows.z))):
-            start = self._starts(rows, order, chains, seed)
-            found = fit_variational(
-                start, rows.z, rows.y, sample_weight=rows.weight, relevance=self._size(rows, order).relevance
-            )
-        weights = found.weights.sample(draws, seed).map(chain_by_chain)
-        noise = found.noise.sqrt().reshape(1, chains, -1).expand(draws, -1, rows.outputs)
+            relevance = self._size(rows, plan.order).relevance
+            start = self._starts(rows, plan)
+            found = fit_variational(start, rows.z, rows.y, sample_weight=rows.weight, relevance=relevance)
+        weights = found.weights.sample(plan.draws, plan.seed).map(chain_by_chain)
+        noise = found.noise.sqrt().reshape(1, plan.chains, -1).expand(plan.draws, -1, rows.outputs)
         scale = chain_by_chain(noise)
         slopes = scale.new_zeros(*scale.shape, 0)
-        precision = tuple(chain_by_chain((1 / prior).expand(draws, *prior.shape)) for prior in found.prior)
-        return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, precision, chains)
+        precision = tuple(chain_by_chain((1 / prior).expand(plan.draws, *prior.shape)) for prior in found.prior)
+        return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, precision, plan.chains)
 
-    def _way_out(self, warmup: int, draws: int) -> str:
+    def _way_out(self, plan: Sampling) -> str:
         if self.inference == "gibbs":
-            return super()._way_out(warmup, draws)
+            return super()._way_out(plan)
         return "The starts ended in different places. Take a lower order, or long chains of inference='gibbs'."
 
     def _log_densities(self, posterior: Posterior, rows: TrainingRows) -> Tensor:
         return posterior.mixture(rows.z).log_densities(rows.y).sum(-1)
 
     def _answer(self) -> Draws:
-        target, posterior = self.target_, self.posterior_
-        scales = (posterior.noise * target.scale).numpy()
-        guard, span = guard_of(target, bool(self.guard)), span_of(target)
-        return Draws(guard, scales, posterior.degrees.numpy(), posterior.slopes.numpy(), target.flat, span)
+        target, answer = self.target_, self.posterior_.answer
+        return replace(
+            answer,
+            guard=guard_of(target, bool(self.guard)),
+            scales=answer.scales * target.scale.numpy(),
+            flat=target.flat,
+            span=span_of(target),
+        )
 
     def predictive(self, X: Any) -> StudentMixture:
         """The predictive distribution at each row, in target units: one component per draw.
@@ -501,12 +496,12 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         if return_std and return_cov:
             raise ValueError("return_std and return_cov must not both be True; the covariance holds the variances.")
         mixture = self.predictive(X)
-        y = self.target_.shaped(mixture.median())
+        y = self._answer().shaped(mixture.median())
         if return_cov or return_std:
             covariance = mixture.weights_covariance() + torch.diag_embed(mixture.noise_variance())
             if return_cov:
                 return y, covariance.numpy()
-            return y, self.target_.shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
+            return y, self._answer().shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
         return y
 
     @rows_on_one_thread
@@ -522,9 +517,9 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Uncertainty
             ``weights`` and ``noise``, each of shape (n,) or (n, m); their squares add up to the variance of `predict`.
         """
-        mixture = self.predictive(X)
+        mixture, shaped = self.predictive(X), self._answer().shaped
         weights = mixture.weights_covariance().diagonal(dim1=-2, dim2=-1)
-        return Uncertainty(self.target_.shaped(weights.sqrt()), self.target_.shaped(mixture.noise_variance().sqrt()))
+        return Uncertainty(shaped(weights.sqrt()), shaped(mixture.noise_variance().sqrt()))
 
     @rows_on_one_thread
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
@@ -542,7 +537,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1; got {level!r}.")
         mixture = self.predictive(X)
-        low, high = (self.target_.shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
+        low, high = (self._answer().shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
         return low, high
 
     @rows_on_one_thread
@@ -576,9 +571,11 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         ndarray of shape (n, rows) or (n, rows, m)
         """
         generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
-        return self.target_.shaped(self.predictive(X).sample(n, generator))
+        drawn = self.predictive(X).sample(n, generator)
+        return self._answer().shaped(drawn)
 
 
+@dataclass(eq=False, repr=False)
 class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     """Classification by a posterior over ladders: probit, with two classes or several.
 
@@ -609,31 +606,17 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     True
     """
 
-    def __init__(
-        self,
-        order: int | Literal["auto"] = 3,
-        width: int | Literal["auto"] = "auto",
-        chains: int = 4,
-        warmup: int | Literal["auto"] = "auto",
-        draws: int | Literal["auto"] = "auto",
-        relevance: bool | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.chains = chains
-        self.warmup = warmup
-        self.draws = draws
-        self.relevance = relevance
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.random_state = random_state
-        self.verbose = verbose
+    order: int | Literal["auto"] = 3
+    width: int | Literal["auto"] = "auto"
+    chains: int = 4
+    warmup: int | Literal["auto"] = "auto"
+    draws: int | Literal["auto"] = "auto"
+    relevance: bool | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    random_state: Any = None
+    verbose: int = 0
 
     def _likelihood(self, rows: TrainingRows) -> dict[str, Any]:
         return {"likelihood": "probit"}

@@ -14,7 +14,7 @@ from polyladder.training.solves.block_step import block_operations, direct_opera
 from polyladder.training.solves.stages import Stage
 
 RATE = 4e10
-"""Operations that one core does in a second: in double precision while it solves blocks, in single while it trains."""
+"""Operations of one core in a second: in double precision for block solves, in single precision for training."""
 
 BLOCK = 3e-4
 """Seconds that a block takes in addition, whatever its size."""

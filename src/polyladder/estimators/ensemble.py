@@ -14,10 +14,9 @@ from polyladder.estimators.batch.plans import Job, ModelPlan, Usual, make_plans
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.gradient_training import SETTINGS, GradientTraining, check_steps
-from polyladder.estimators.parameters import check_number
+from polyladder.estimators.parameters import check_choice, check_number
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import Prepared, TableEstimator
-from polyladder.polynomial.sparse import is_sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +43,12 @@ class EnsembleEstimator(TableEstimator):
 
     loss: str | None = None
     """The name of the loss, where there is a choice."""
+
+    solver: str = "adam"
+    """How models are fitted; gradient steps, where there is no choice."""
+
+    tol: float = 0.0
+    """What exact solves stop at, where there are any."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to a table.
@@ -120,6 +125,8 @@ class EnsembleEstimator(TableEstimator):
         check_number(self, "alpha", float, 0.0, "auto")
         check_number(self, "n_estimators", int, 1, "auto")
         check_number(self, "max_iter", int, 1, "auto")
+        check_number(self, "tol", float, 0.0)
+        check_choice(self, "solver", ("auto", "alternating", "adam"))
         self._check_steps()
 
     def _check_steps(self) -> None:
@@ -133,6 +140,9 @@ class EnsembleEstimator(TableEstimator):
     def _given_steps(self) -> dict[str, Any]:
         """The parameters that settle gradient steps."""
         return {name: value for name, value in self.get_params(deep=False).items() if name in SETTINGS}
+
+    def _takes_sparse(self) -> bool:
+        return self.solver != "alternating"
 
     def _continues(self) -> bool:
         """Whether a fit goes on from the one before."""
@@ -156,10 +166,3 @@ class EnsembleEstimator(TableEstimator):
 
     def _planned(self, family: Family, solver: str, rows: TrainingRows, usual: Usual) -> list[ModelPlan]:
         return make_plans(self.get_params(deep=False), self._steps(), family, solver, rows, usual)
-
-
-def exact_if_affordable(solver: str, rows: TrainingRows, affordable: bool) -> str:
-    """What ``solver="auto"`` means: exact solves for the squared loss on dense rows, where they are affordable."""
-    if solver != "auto":
-        return solver
-    return "alternating" if rows.loss.quadratic and not is_sparse(rows.z) and affordable else "adam"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 from weakref import WeakKeyDictionary
 
@@ -29,12 +29,10 @@ from polyladder.estimators.parameters import check_choice, check_number, seeds_f
 from polyladder.estimators.partitioned import fit_in_parts
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.distinct import distinct_rows
-from polyladder.estimators.selection.effort import EFFORTS
-from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kept import check_kept
-from polyladder.estimators.selection.kernel_blocks import Options
-from polyladder.estimators.selection.many_rows import TrainingOptions, TrainingSettings, choose_trained
+from polyladder.estimators.selection.many_rows import choose_trained
+from polyladder.estimators.selection.options import EFFORTS, Options
 from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.recipe import SelectionRecipe
 from polyladder.estimators.selection.refit import refitted
@@ -42,8 +40,7 @@ from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.settled import settled
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, Laddered, NumberPrediction, Prepared, finite
-from polyladder.estimators.targets import Array, ClassTarget, NumberTarget
-from polyladder.estimators.training_size import Wanted
+from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.estimators.work import SWEEPS, work_for
 from polyladder.fitted.features import KINDS, Features
 from polyladder.models.batched import stack
@@ -64,17 +61,14 @@ SPARSE_WIDTH = 16
 
 
 SELECT_ROWS, SELECT_SCORES = 20_000, 60_000
-"""Different rows, and these times outputs, up to which ``order="auto"`` selects classes among kernels, which are solved
-on 5,000 rows at most. Beyond, ladders are trained on all rows."""
+"""Most different rows, and most rows times outputs, for which ``order="auto"`` selects among kernels of classes, which
+are solved on at most 5,000 rows. Where there are more, ladders are trained on all rows."""
 
 LADDER_MULTIPLE = 5.5
-"""How much longer than boosted trees the ladders of a selected model may take, where there are many rows."""
-
-SELECTION_SWEEPS = 6
-"""Sweeps of the ladders that ``order="auto"`` tries."""
+"""Time that the ladders of a selected model may take on many rows, as a multiple of what boosted trees take."""
 
 SINGLE: WeakKeyDictionary[LadderEstimator, tuple[LadderPolynomial, SingleMean]] = WeakKeyDictionary()
-"""The members of estimators in use, and their mean in single precision: making it takes longer than a prediction."""
+"""Members of the estimators in use and their mean in single precision, which takes longer to make than a prediction."""
 
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
@@ -82,11 +76,6 @@ SCALINGS = ("standard", "yeo-johnson")
 
 class LadderEstimator(Laddered, EnsembleEstimator):
     """What regression and classification by ladders share."""
-
-    # Pickles of earlier versions do not hold them.
-    compact: Literal["auto", False] | float = "auto"
-    effort: str = "default"
-    gradient: GradientTraining | None = None
 
     support_: Support | None = None
     """How well the training rows support predictions, for `trust`; None before a fit."""
@@ -108,11 +97,14 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             self._check_parameters()
             refuse_idle_of_parts(self)
             fit_in_parts(self, DaskPartitions(X, y, sample_weight))
-            return
-        if self.order != "auto" or self.solver == "adam" or is_sparse_table(X):
+        elif self._selects(X):
+            self._fit_selected(X, y, sample_weight, None)
+        else:
             super()._fit(X, y, sample_weight)
-            return
-        self._fit_selected(X, y, sample_weight, None)
+
+    def _selects(self, X: Any) -> bool:
+        """Whether a fit to these rows chooses among models."""
+        return self.order == "auto" and self.solver != "adam" and not is_dask(X) and not is_sparse_table(X)
 
     def fit_again(
         self, X: Any, y: Any, sample_weight: Any = None, *, recipe: SelectionRecipe | None = None
@@ -132,10 +124,10 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         SelectionRecipe or None
             What the selection found, for a fit to more rows; None where nothing was selected.
         """
-        if self.order != "auto" or self.solver == "adam" or is_dask(X) or is_sparse_table(X):
-            self._fit(X, y, sample_weight)
-            return None
-        return self._fit_selected(X, y, sample_weight, recipe)
+        if self._selects(X):
+            return self._fit_selected(X, y, sample_weight, recipe)
+        self._fit(X, y, sample_weight)
+        return None
 
     def _fit_selected(
         self, X: Any, y: Any, sample_weight: Any, recipe: SelectionRecipe | None
@@ -150,16 +142,13 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             # From the different rows, in their own order: then weights and repetitions agree to the last bit.
             target = draft._learn_target(rows[1], torch.from_numpy(rows[2]))
             most = min(SELECT_ROWS, SELECT_SCORES // target.outputs)
-            if isinstance(target, ClassTarget) and len(rows[1]) > most and self.solver == "alternating":
+            many = isinstance(target, ClassTarget) and len(rows[1]) > most
+            if many and self.solver == "alternating":
                 draft._run(draft._open(X, y, sample_weight, {}), "fit")
                 return None
-            found = None
-            if isinstance(target, ClassTarget) and len(rows[1]) > most:
-                draft._train(*rows, target)
-            else:
-                found = draft._select(*rows, target, recipe)
+            recipe = draft._select(*rows, target, recipe, many)
             draft._mark(rows[0], None)
-        return found
+        return recipe
 
     def fit_batches(self, batches: Any) -> Self:
         """Fit to rows that come in batches, of which memory holds one at a time.
@@ -207,74 +196,65 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.polynomial_: LadderPolynomial = self.target_.in_units(widen(ladders))
         self.order_, self.loss_curve_, self.n_iter_ = self.polynomial_.order, curve, len(curve)
 
-    def _select(
-        self, table: Table, values: Array, weight: Array, target: Any, recipe: SelectionRecipe | None
-    ) -> SelectionRecipe:
-        """Choose features, orders and ridges on rows left out, unless a recipe says them; keep the weighted sum."""
-        effort, seed = EFFORTS[self.effort], seeds_from(self.random_state, 1)[0]
-        ladders = LadderSettings(
-            width=None if self.width == "auto" else int(self.width),
-            seconds=self._ladder_seconds(len(values), len(table.names), target.outputs, effort.training),
-            per_fold=effort.fold_ladders if self.n_estimators == "auto" else int(self.n_estimators),
-            sweeps=SELECTION_SWEEPS if self.max_iter == "auto" else int(self.max_iter),
+    def _options(self, rows: int, columns: int, outputs: int) -> Options:
+        """What a choice for a table of this size is made of."""
+
+        def given(value: Any) -> int | None:
+            return None if value == "auto" else int(value)
+
+        effort, features = EFFORTS[self.effort], self.unfitted_features
+        open_features = isinstance(self.features, Features) or self.features == "auto"
+        kind = "standard" if features.kind == "piecewise" else features.kind
+        usual = effort.training * LADDER_MULTIPLE * usual_seconds(rows, columns, outputs)
+        return Options(
+            name=type(self).__name__,
+            features=features,
+            kinds=SCALINGS if self.features == "auto" else (kind,),
+            piecewise=open_features or self.features == "piecewise",
+            ramped=open_features,
+            effort=effort,
+            width=given(self.width),
+            models=given(self.n_estimators),
+            iterations=given(self.max_iter),
+            ladder_seconds=usual if self.max_seconds is None else min(usual, self.max_seconds / 2),
+            max_seconds=self.max_seconds,
             tolerance=float(self.tol),
             alpha=self.alpha,
-            seeds=lambda count: seeds_from(seed, count),
+            steps=self._steps(),
+            seed=seeds_from(self.random_state, 1)[0],
+            verbose=bool(self.verbose),
         )
-        features = self.unfitted_features
-        kind = "standard" if features.kind == "piecewise" else features.kind
-        plain = SCALINGS if self.features == "auto" else (kind,)
-        ramps = isinstance(self.features, Features) or self.features in ("auto", "piecewise")
-        options = Options(plain, ramps, features, effort, ladders, seed)
-        progress = Progress(bool(self.verbose), f"{type(self).__name__} selection")
-        with progress.of(1), limited(threads_for(len(values))):
-            chosen = None if recipe is None else refitted(table, values, weight, target, options, recipe)
-            if chosen is None or recipe is None:
-                chosen, recipe = choose_model(table, values, weight, target, options)
+
+    def _select(
+        self, table: Table, values: Array, weight: Array, target: Target, recipe: SelectionRecipe | None, many: bool
+    ) -> SelectionRecipe | None:
+        """Choose features, orders and ridges on rows left out, unless a recipe says them; keep the weighted sum.
+
+        Args:
+            table, values, weight: different rows, as `distinct_rows` gives them.
+            target: how targets are coded.
+            recipe: what an earlier selection found.
+            many: whether there are so many rows of classes that ladders are trained on them by gradient steps.
+        """
+        options = self._options(len(values), len(table.names), target.outputs)
+        if many:
+            assert isinstance(target, ClassTarget)
+            recipe, self.solver_ = None, "adam"
+            chosen, self.loss_curve_ = choose_trained(table, values, weight, target, options)
+        else:
+            progress = Progress(options.verbose, f"{options.name} selection")
+            with progress.of(1), limited(threads_for(len(values))):
+                found = None if recipe is None else refitted(table, values, weight, target, options, recipe)
+                if found is None:
+                    found, recipe = choose_model(table, values, weight, target, options)
+            chosen, self.solver_, self.loss_curve_ = found, "alternating", [found.selection.error]
         self._keep_chosen(chosen, table)
-        self.solver_, self.loss_curve_, self.n_iter_ = "alternating", [chosen.selection.error], 1
+        self.n_iter_ = len(self.loss_curve_)
         return recipe
-
-    def _ladder_seconds(self, rows: int, columns: int, outputs: int, effort: float) -> float:
-        """What the ladders of a selection may take where there are many rows; half of all time, if that is given."""
-        usual = effort * LADDER_MULTIPLE * usual_seconds(rows, columns, outputs)
-        return usual if self.max_seconds is None else min(usual, self.max_seconds / 2)
-
-    def _train(self, table: Table, values: Array, weight: Array, target: ClassTarget) -> None:
-        """Train ladders by gradient steps, weigh them against a line and a constant, and keep the sum."""
-        first, steps = seeds_from(self.random_state, 1)[0], self._steps()
-
-        def given(value: Any) -> Any:
-            return None if value == "auto" else value
-
-        ladders = TrainingSettings(
-            Wanted(
-                given(self.width),
-                given(self.n_estimators),
-                given(self.max_iter),
-                given(steps.batch_size),
-                self.max_seconds,
-            ),
-            steps=steps,
-            alpha=given(self.alpha),
-            seeds=lambda count: seeds_from(first, count),
-        )
-        options = TrainingOptions(
-            type(self).__name__,
-            self.unfitted_features,
-            isinstance(self.features, Features) or self.features == "auto",
-            EFFORTS[self.effort],
-            ladders,
-            first,
-            bool(self.verbose),
-        )
-        chosen, curve = choose_trained(table, values, weight, target, options)
-        self._keep_chosen(chosen, table)
-        self.solver_, self.loss_curve_, self.n_iter_ = "adam", curve, len(curve)
 
     def _keep_chosen(self, chosen: Chosen, table: Table) -> None:
         """Take over a model that was chosen on rows left out, or a small ladder that says the same."""
-        self._take(chosen.features, chosen.target, self.n_features_in_, self.names_in)
+        self.features_, self.target_ = chosen.features, chosen.target
         small = self._compacted(chosen, table)
         found = chosen.polynomial if small.ladder is None else small.ladder
         self.members_ = sharing(chosen.members if small.ladder is None else stack([small.ladder]))
@@ -350,14 +330,12 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if not self.is_fitted:
             super()._fit(X, y, sample_weight)
             return self
-        if self.selected is not None:
-            with draft_of(self, keep_learned=True) as draft:
-                draft._check_parameters()
-                draft._learn_more(draft._prepare_more(X, y, sample_weight))
-            return self
         with draft_of(self, keep_learned=True) as draft:
             draft._check_parameters()
             prepared = draft._prepare_more(X, y, sample_weight)
+            if draft.selected is not None:
+                draft._learn_more(prepared)
+                return self
             family = LadderFamily(draft.members_.hidden, batch_norm=False)
             seeds = seeds_from(draft.random_state, len(draft.members_))
             plans = [ModelPlan(family, "adam", iterations=1, alpha=0.0, seed=seed) for seed in seeds]
@@ -391,8 +369,6 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         super()._check_parameters()
         check_number(self, "order", int, 2, "auto")
         check_number(self, "width", int, 1, "auto")
-        check_choice(self, "solver", ("auto", "alternating", "adam"))
-        check_number(self, "tol", float, 0.0)
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
         check_choice(self, "effort", EFFORTS)
@@ -408,9 +384,6 @@ class LadderEstimator(Laddered, EnsembleEstimator):
 
     def _feature_kinds(self) -> tuple[str, ...]:
         return (*KINDS, "auto")
-
-    def _takes_sparse(self) -> bool:
-        return bool(self.solver != "alternating")
 
     def _continues(self) -> bool:
         return bool(self.warm_start) and self.is_fitted and self.selected is None
@@ -516,6 +489,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.support_ = support(self.members_, opened.prepared.rows, self.support_)
 
 
+@dataclass(eq=False, repr=False)
 class LPNNRegressor(NumberPrediction, LadderEstimator):
     """Ladder polynomial networks for regression.
 
@@ -566,10 +540,6 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         ``GradientTraining()``.
     warm_start : bool, default=False
         Start from the previous fit, where an order is given; a selection starts anew.
-    compact : "auto", False or float > 0, default="auto"
-        Whether one small ladder, taught by the model that ``order="auto"`` has chosen, may take its place. A number is
-        what that may cost, as a share of the error on rows left out; "auto" is 0.01. ``selection_.compact`` says what
-        was gained, or why the chosen model was kept.
     effort : {"low", "default", "high"}, default="default"
         How much work ``order="auto"`` may be: about 2 seconds on a thousand rows, a third of that, or ten times as
         much.
@@ -581,6 +551,10 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Seeds of the starts.
     verbose : int, default=0
         1 says what was decided and why, and shows one moving line.
+    compact : "auto", False or float > 0, default="auto"
+        Whether one small ladder, taught by the model that ``order="auto"`` has chosen, may take its place. A number is
+        what that may cost, as a share of the error on rows left out; "auto" is 0.01. ``selection_.compact`` says what
+        was gained, or why the chosen model was kept.
     learning_rate, batch_size, dropout, batch_norm, validation_fraction
         Deprecated: fields of ``gradient`` since version 0.2.
 
@@ -626,59 +600,30 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     True
     """
 
-    loss: str
-
-    def __init__(
-        self,
-        order: int | Literal["auto"] = "auto",
-        width: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        max_seconds: float | None = None,
-        tol: float = 1e-3,
-        gradient: GradientTraining | None = None,
-        warm_start: bool = False,
-        compact: Literal["auto", False] | float = "auto",
-        effort: Literal["low", "default", "high"] = "default",
-        loss: str = "squared",
-        random_state: Any = None,
-        verbose: int = 0,
-        learning_rate: float | None = None,
-        batch_size: int | Literal["auto"] | None = None,
-        dropout: float | None = None,
-        batch_norm: bool | None = None,
-        validation_fraction: float | None = None,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.loss = loss
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.gradient = gradient
-        self.warm_start = warm_start
-        self.compact = compact
-        self.effort = effort
-        self.random_state = random_state
-        self.verbose = verbose
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.validation_fraction = validation_fraction
+    order: int | Literal["auto"] = "auto"
+    width: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    max_iter: int | Literal["auto"] = "auto"
+    max_seconds: float | None = None
+    tol: float = 1e-3
+    gradient: GradientTraining | None = None
+    warm_start: bool = False
+    effort: Literal["low", "default", "high"] = "default"
+    loss: str = "squared"
+    random_state: Any = None
+    verbose: int = 0
+    compact: Literal["auto", False] | float = "auto"
+    learning_rate: float | None = None
+    batch_size: int | Literal["auto"] | None = None
+    dropout: float | None = None
+    batch_norm: bool | None = None
+    validation_fraction: float | None = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -688,14 +633,14 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         return NumberTarget.learn(values, weight, loss_named(self.loss))
 
     def _single_answers(self, outputs: Tensor) -> Array:
-        held = outputs.clamp(*self.target_.guard_range) if self.guard else outputs
-        return np.asarray(self.target_.shaped(held.float()))
+        return self._answer().predict(outputs.unsqueeze(0)).astype(np.float32)
 
     def _answer_errors(self, errors: Tensor, answers: Array) -> Array:
         # Holding values to a range moves none of them further apart; the answer itself is rounded once.
-        return np.asarray(self.target_.shaped(errors * self.target_.scale)) + UNIT * abs(answers.astype(np.float64))
+        return self._answer().shaped(errors * self.target_.scale) + UNIT * abs(answers.astype(np.float64))
 
 
+@dataclass(eq=False, repr=False)
 class LPNNClassifier(ClassPrediction, LadderEstimator):
     """Ladder polynomial networks for classification: logistic with two classes, softmax with several.
 
@@ -724,53 +669,28 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
 
     usual_order = 4
 
-    def __init__(
-        self,
-        order: int | Literal["auto"] = "auto",
-        width: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        max_iter: int | Literal["auto"] = "auto",
-        max_seconds: float | None = None,
-        tol: float = 1e-3,
-        gradient: GradientTraining | None = None,
-        warm_start: bool = False,
-        compact: Literal["auto", False] | float = "auto",
-        effort: Literal["low", "default", "high"] = "default",
-        random_state: Any = None,
-        verbose: int = 0,
-        learning_rate: float | None = None,
-        batch_size: int | Literal["auto"] | None = None,
-        dropout: float | None = None,
-        batch_norm: bool | None = None,
-        validation_fraction: float | None = None,
-    ) -> None:
-        self.order = order
-        self.width = width
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.max_iter = max_iter
-        self.max_seconds = max_seconds
-        self.tol = tol
-        self.gradient = gradient
-        self.warm_start = warm_start
-        self.compact = compact
-        self.effort = effort
-        self.random_state = random_state
-        self.verbose = verbose
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.validation_fraction = validation_fraction
+    order: int | Literal["auto"] = "auto"
+    width: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["auto", "standard", "quantile", "yeo-johnson", "piecewise"] | Features = "auto"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    max_iter: int | Literal["auto"] = "auto"
+    max_seconds: float | None = None
+    tol: float = 1e-3
+    gradient: GradientTraining | None = None
+    warm_start: bool = False
+    effort: Literal["low", "default", "high"] = "default"
+    random_state: Any = None
+    verbose: int = 0
+    compact: Literal["auto", False] | float = "auto"
+    learning_rate: float | None = None
+    batch_size: int | Literal["auto"] | None = None
+    dropout: float | None = None
+    batch_norm: bool | None = None
+    validation_fraction: float | None = None
 
     def partial_fit(  # type: ignore[override]
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -797,7 +717,7 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
         return self
 
     def _single_answers(self, outputs: Tensor) -> Array:
-        return np.asarray(self._probabilities(outputs).float().numpy())
+        return np.asarray(self._answer().probabilities(outputs.unsqueeze(0)).float().numpy())
 
     def _answer_errors(self, errors: Tensor, answers: Array) -> Array:
         # A probability moves by at most half as much as the farthest of the scores; the answer itself is rounded once.

@@ -9,26 +9,12 @@ from sklearn.base import ClassifierMixin
 
 from polyladder.convert.onnx.graph import OPSET, Graph
 from polyladder.convert.onnx.model import body, tensor
-from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
-from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.rivals.factorization_machine import (
-    FactorizationMachineClassifier,
-    FactorizationMachineRegressor,
-)
-from polyladder.estimators.rivals.polynomial_kernel import PolynomialKernelClassifier, PolynomialKernelRegressor
+from polyladder.estimators.registry import find_class
 from polyladder.fitted.answers import Classes, Probit
 from polyladder.fitted.model import fitted_model
 
-ESTIMATORS = (
-    LPNNRegressor,
-    LPNNClassifier,
-    BayesianLPNNRegressor,
-    BayesianLPNNClassifier,
-    FactorizationMachineRegressor,
-    FactorizationMachineClassifier,
-    PolynomialKernelRegressor,
-    PolynomialKernelClassifier,
-)
+FAMILIES = ("LPNN", "BayesianLPNN", "FactorizationMachine", "PolynomialKernel")
+"""Estimators with a ladder behind them, by the beginnings of their names."""
 
 
 def register_onnx_converters() -> None:
@@ -43,7 +29,7 @@ def register_onnx_converters() -> None:
         raise ImportError(
             "register_onnx_converters needs skl2onnx. Install it with: pip install 'polyladder[onnx]'."
         ) from error
-    for estimator in ESTIMATORS:
+    for estimator in (find_class(family + kind) for family in FAMILIES for kind in ("Regressor", "Classifier")):
         options = OPTIONS if issubclass(estimator, ClassifierMixin) else None
         update_registered_converter(
             estimator, f"Polyladder{estimator.__name__}", result_shapes, convert, overwrite=True, options=options

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from polyladder.estimators.ladder import LadderEstimator
 
 SAMPLE_ROWS = 100_000
-"""Rows of the sample that the first sweeps are made on."""
+"""Rows of the random sample on which the first sweeps are made."""
 
 SAMPLE_SWEEPS = 12
-"""Sweeps on the sample: each costs as much as the sample is large, not as the table."""
+"""Sweeps on the sample. Their cost depends on the size of the sample, not on that of the table."""
 
 WHOLE_SWEEPS = 2
-"""Sweeps over all rows; each takes a pass for every block."""
+"""Sweeps over all rows. Each reads all rows once for every block."""
 
 ORDERS = (2, 3, 4, 5)
-"""Orders that ``order="auto"`` compares on the sample: each more takes two more passes in every sweep."""
+"""Orders that ``order="auto"`` compares on the sample. Each further order costs two more passes in every sweep."""
 
 MODELS = 2
 """Ladders that are averaged."""

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.rows import TrainingRows
+from polyladder.fitted.answers import Draws
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.mixture import StudentMixture
 from polyladder.training.bayes.gibbs import GibbsDraws
-from polyladder.training.bayes.noise import log_tilt, noise_columns
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -51,18 +51,14 @@ class Posterior:
     def __repr__(self) -> str:
         return f"Posterior({len(self.weights)} draws from {self.chains} chains of {self.weights!r})"
 
-    def noise_scale(self, z: Tensor) -> Tensor:
-        """Scale of the noise at transformed rows z (n, d).
-
-        Shape (draws, n, m), or (draws, 1, m) where it is the same everywhere.
-        """
-        if not self.slopes.shape[-1]:
-            return self.noise.unsqueeze(1)
-        return self.noise.unsqueeze(1) * (-log_tilt(noise_columns(z) @ self.slopes.mT) / 2).exp()
+    @property
+    def answer(self) -> Draws:
+        """What becomes of the outputs of the draws, in standardized units and without a guard."""
+        return Draws(None, self.noise.numpy(), self.degrees.numpy(), self.slopes.numpy())
 
     def mixture(self, z: Tensor) -> StudentMixture:
         """The distribution of a new standardized target at transformed rows z (n, d)."""
-        return StudentMixture.equal(evaluate(self.weights, z), self.noise_scale(z), self.degrees.unsqueeze(1))
+        return self.answer.distribution(evaluate(self.weights, z), z)
 
 
 class Diagnostics(NamedTuple):

@@ -9,21 +9,22 @@ from polyladder.estimators.rows import TrainingRows
 from polyladder.training.solves.block_step import DIRECT_LIMIT
 
 WEIGHTS_PER_ROW = 2.2
-"""With more, chains need hundreds of sweeps to forget their start, and intervals come out too narrow."""
+"""Most weights per row. With more, chains need hundreds of sweeps to forget their start, with too narrow intervals."""
 
 NARROWEST = 2
+"""Fewest units per layer."""
 
 MOST_SECONDS = 300.0
 """What the draws may take on one core, by default. Very wide tables get narrower ladders, and then fewer draws."""
 
 LEAST_DRAWS = 10
-"""Sweeps of a chain's warm-up and of its draws, at least."""
+"""Fewest sweeps of a chain's warm-up, and of its draws."""
 
 ENOUGH_ROWS = 10_000
-"""With more rows than this, at least this many are used; if time does not allow that, the ladder is made narrower."""
+"""Rows that should be used where there are more: if time does not allow so many, the ladder is made narrower first."""
 
 LEAST_ROWS = 2000
-"""At least this many rows are always used, if the table has them."""
+"""Fewest rows that are used, however little time there is."""
 
 
 @dataclass(frozen=True)

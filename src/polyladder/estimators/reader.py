@@ -10,7 +10,6 @@ import math
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import is_dataclass
 from inspect import getattr_static, signature
 from typing import Any
 
@@ -20,7 +19,7 @@ from torch import Tensor
 
 from polyladder.estimators.first_files import as_now
 from polyladder.estimators.registry import find_class
-from polyladder.estimators.writer import DEPTH, TAG, is_cell, is_key
+from polyladder.estimators.writer import DEPTH, TAG, is_cell, is_key, is_record
 from polyladder.models.batched import BatchedModule
 
 PLAIN_DTYPE = re.compile(r"[<>|=]?[biuf]\d{1,2}|\|O")
@@ -146,9 +145,8 @@ class ValueReader:
         if issubclass(kind, BatchedModule):
             raise ValueError(f"{kind.__name__} is a module")
         state = as_now(node["class"], {name: self.value(v, depth + 1) for name, v in node["state"].items()})
-        if is_dataclass(kind) or issubclass(kind, tuple):
-            make: Any = kind
-            return make(**state)
+        if is_record(kind) or issubclass(kind, tuple):
+            return kind(**state)
         for name in state:
             check_attribute(kind, name)
         # The constructors of estimators only store: a parameter that is newer than the file has its default.

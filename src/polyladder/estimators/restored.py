@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,13 @@ def check_shape(name: str, value: Any, shape: tuple[int, ...], whole: bool = Fal
     kind = value.dtype.kind if isinstance(value, np.ndarray) else "f" if value.dtype == torch.float64 else "other"
     fits = tuple(value.shape) == shape and kind == ("i" if whole else "f")
     require(fits, f"{name} must have shape {shape}; it has {tuple(value.shape)}, {value.dtype}")
+
+
+def check_tensors(owner: object, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Refuse attributes that are not tensors of these shapes."""
+    for name, shape in shapes.items():
+        require(isinstance(vars(owner)[name], Tensor), f"{name} is no tensor")
+        check_shape(name, vars(owner)[name], shape)
 
 
 def check_share(name: str, value: Any) -> None:
@@ -193,7 +201,7 @@ def check_encoder(encoder: Any, columns: int) -> list[Any]:
         require(good and all(v is None or isinstance(v, str) for v in values), "categories_ are no text")
     # The encoder takes memory for as many columns as it says that it has.
     widths = [len(values) for values in known]
-    require(vars(encoder).get("_n_features_outs", widths) == widths, "there are more columns than categories")
+    require(vars(encoder)["_n_features_outs"] == widths, "there are more columns than categories")
     return known
 
 
@@ -215,9 +223,7 @@ def check_numbers(target: Any) -> int:
     """Refuse scales and ranges of targets that do not fit each other; return how many outputs there are."""
     require(type(target) is NumberTarget and isinstance(target.mean, Tensor), "target_ is none of numbers")
     outputs = target.mean.numel()
-    for name, value in (("mean", target.mean), ("scale", target.scale), ("low", target.low), ("high", target.high)):
-        require(isinstance(value, Tensor), f"{name} is no tensor")
-        check_shape(name, value, (outputs,))
+    check_tensors(target, dict.fromkeys(("mean", "scale", "low", "high"), (outputs,)))
     require(type(target.flat) is bool and (outputs == 1 or not target.flat), "target_ has another shape")
     check_share("the margin of target_", target.margin)
     loss = target.loss
@@ -249,9 +255,7 @@ def check_support(estimator: TableEstimator) -> None:
     held, members = estimator.support_, estimator.members_
     require(type(held) is find_class("Support") and type(held.count) is int, "support_ is none")
     square = (len(members), members.hidden[-1] + 1, members.hidden[-1] + 1)
-    for name, shape in (("gram", square), ("factor", square), ("largest", square[:1])):
-        require(isinstance(vars(held)[name], Tensor), f"{name} is no tensor")
-        check_shape(name, vars(held)[name], shape)
+    check_tensors(held, {"gram": square, "factor": square, "largest": square[:1]})
 
 
 def check_posterior(posterior: Any, inputs: int, outputs: int) -> None:
@@ -261,12 +265,9 @@ def check_posterior(posterior: Any, inputs: int, outputs: int) -> None:
     draws = len(posterior.weights)
     require(type(posterior.chains) is int and posterior.chains >= 1, "chains is no number of chains")
     require(draws % posterior.chains == 0, "the chains have different lengths")
-    shapes = {"noise": (draws, outputs), "degrees": (draws, outputs)}
     slopes = 2 * inputs if isinstance(posterior.slopes, Tensor) and posterior.slopes.numel() else 0
-    shapes["slopes"] = (draws, outputs, slopes)  # type: ignore[assignment]
-    for name, shape in shapes.items():
-        require(isinstance(vars(posterior)[name], Tensor), f"{name} is no tensor")
-        check_shape(name, vars(posterior)[name], shape)
+    each = (draws, outputs)
+    check_tensors(posterior, {"noise": each, "degrees": each, "slopes": (*each, slopes)})
     require(type(posterior.precision) is tuple, "precision is no tuple")
-    for each in posterior.precision:
-        require(isinstance(each, Tensor) and each.dim() == 2 and len(each) == draws, "precision has other draws")
+    good = all(isinstance(t, Tensor) and t.dim() == 2 and len(t) == draws for t in posterior.precision)
+    require(good, "precision has other draws")

@@ -14,7 +14,7 @@ from polyladder.training.losses.logistic import Logistic
 from polyladder.training.losses.loss import Loss
 
 REPETITIONS = 10
-"""Whole sample weights up to this mean say how often a row is there."""
+"""Largest mean at which whole sample weights are taken as numbers of repetitions."""
 
 MANY_ROWS = 4000
 """From this many rows on the defaults are larger models, and fewer of them or fewer sweeps."""

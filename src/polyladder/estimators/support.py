@@ -16,7 +16,8 @@ from polyladder.polynomial.trim import trim, used
 from polyladder.training.solves.cholesky import cholesky
 
 MOST_ROWS = 3_000
-"""Of more rows than this, as many are taken, evenly spread: the matrix is a mean over rows, and each costs a pass."""
+"""Most rows that the support is learned from, evenly spread over all: the matrix is a mean over rows, so that more
+would change it little."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import Tensor
@@ -29,6 +28,8 @@ from polyladder.estimators.targets import (
     refuse_masked,
 )
 from polyladder.fitted.answers import Answer, Classes, Numbers
+from polyladder.fitted.answers.answer import Numeric
+from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.features import KINDS, Features, read_rows
 from polyladder.fitted.model import FittedModel
 from polyladder.polynomial.evaluate import evaluate
@@ -90,6 +91,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     landmarks_: Landmarks | None = None
     """A few training rows that searches start from; none of sparse rows, of posteriors and in files of 0.1."""
 
+    features_: Any = None
+    """The transformer in front of the model; None before a fit."""
+
     target_: Any = None
     """How targets are coded; None before a fit."""
 
@@ -99,11 +103,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
     @property
     def is_fitted(self) -> bool:
         """Whether there is something to predict by."""
-        try:
-            check_is_fitted(self, "features_")
-        except NotFittedError:
-            return False
-        return True
+        return self.features_ is not None
 
     @property
     def names_in(self) -> Array | None:
@@ -125,9 +125,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         if is_sparse_table(X) and not sparse:
             raise ValueError("X must be dense, as it was in fit; got a sparse matrix. Fit to sparse rows instead.")
         if sparse:
-            return read_sparse(self, X.numbers if isinstance(X, Table) else X, reset=False)
-        if isinstance(X, Table):
-            return X
+            return read_sparse(self, X, reset=False)
         if is_frame(X) and any("written" in column for column in (self.card_ or {}).get("columns", ())):
             # A table that was read cell by cell in training is read so again.
             return self.model_.read(X)
@@ -364,15 +362,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _adopt(self, prepared: Prepared) -> None:
         """Take over what was learned from the table."""
-        self._take(prepared.features, prepared.target, prepared.columns, prepared.names)
-
-    def _take(self, features: Features | SparseFeatures, target: Target, columns: int, names: Array | None) -> None:
-        """Take over features, targets and columns."""
-        self.features_: Any = features
-        self.target_ = target
-        self.n_features_in_ = columns
-        if names is not None:
-            self.feature_names_in_ = names
+        self.features_, self.target_, self.n_features_in_ = prepared.features, prepared.target, prepared.columns
+        if prepared.names is not None:
+            self.feature_names_in_ = prepared.names
 
     @property
     def kind_of_target(self) -> type[NumberTarget | ClassTarget]:
@@ -415,20 +407,19 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class Laddered:
-    """For a `TableEstimator` that predicts the mean of ladders: of dense rows, through its `FittedModel`."""
+class Laddered(TableEstimator):
+    """An estimator that predicts the mean of ladders: of dense rows, through its `FittedModel`."""
 
     def table_outputs(self, table: Table | SparseTable) -> Tensor:
         """Outputs of the model at rows that were read. Shape (n, m)."""
         if isinstance(table, SparseTable):
-            return super().table_outputs(table)  # type: ignore[misc]
-        model: FittedModel = self.model_  # type: ignore[attr-defined]
+            return super().table_outputs(table)
+        model = self.model_
         model.plan.warn_of(table)
         return model.table_outputs(table)[0]
 
     def _wide(self) -> LadderPolynomial | None:
-        wide: LadderPolynomial = self.polynomial_  # type: ignore[attr-defined]
-        return wide.to("cpu", torch.float64).map(Tensor.detach)
+        return self.polynomial_.to("cpu", torch.float64).map(Tensor.detach)
 
 
 def finite(outputs: Tensor) -> Tensor:
@@ -464,10 +455,10 @@ class NumberPrediction(RegressorMixin):  # type: ignore[misc]
         -------
         ndarray of shape (n,) or (n, m)
         """
-        y = self._outputs(X)
-        return self.target_.shaped(y.clamp(*self.target_.guard_range) if self.guard else y)
+        outputs = self._outputs(X)  # which asks first whether anything was fitted
+        return self._answer().predict(outputs.unsqueeze(0))
 
-    def _answer(self) -> Answer:
+    def _answer(self) -> Numeric:
         target = self.target_
         return Numbers(guard_of(target, bool(self.guard)), target.flat, span_of(target))
 
@@ -501,19 +492,15 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class. Shape (n, classes)."""
-        return self._probabilities(self._outputs(X)).numpy()
+        outputs = self._outputs(X)  # which asks first whether anything was fitted
+        return self._answer().probabilities(outputs.unsqueeze(0)).numpy()
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row. Shape (n,)."""
         best = self.predict_proba(X).argmax(1)
         return self.classes_[best]
 
-    def _probabilities(self, scores: Tensor) -> Tensor:
-        if scores.shape[1] == 1:
-            scores = torch.cat([torch.zeros_like(scores), scores], 1)
-        return scores.softmax(1)
-
-    def _answer(self) -> Answer:
+    def _answer(self) -> Labelled:
         return Classes(tuple(self.target_.labels.tolist()), "softmax")
 
     def _read_target(self, y: Any) -> Array:

@@ -114,10 +114,6 @@ class NumberTarget:
         """Standardized outputs (..., m) in the target's own units."""
         return outputs * self.scale + self.mean
 
-    def shaped(self, values: Tensor) -> Array:
-        """Numbers (..., m) in the shape of the target that was given: (...,) if it was flat."""
-        return np.asarray((values[..., 0] if self.flat else values).numpy())
-
 
 @dataclass(frozen=True, eq=False)
 class ClassTarget:

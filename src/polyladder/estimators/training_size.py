@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from polyladder.estimators.cost import Shape, usual_seconds
+from polyladder.estimators.selection.options import Options
 from polyladder.tables.number_style import counted
 
 ROW = 3e-6
@@ -15,44 +16,25 @@ MULTIPLE = 15.0
 """How much longer than boosted trees training may take, by default."""
 
 SHARE = 0.8
-"""Of seconds that are given, what training may take; reading the table and linear models take the rest."""
+"""Share of ``max_seconds`` that training may take; reading the table and linear models take the rest."""
 
 BATCHES = (64, 512)
-"""Rows of a step, at least and at most; a power of two in between, so that ..."""
+"""Fewest and most rows of a gradient step; in between, a power of two that leaves `EPOCH_STEPS` steps per epoch."""
 
 EPOCH_STEPS = 40
-"""... an epoch has this many steps."""
+"""Gradient steps in an epoch. With more, each step reads fewer rows."""
 
 STEPS = 2000
-"""Steps that training takes, if these are ..."""
+"""Gradient steps of a training, as far as `EPOCHS` allows. With more, training takes longer."""
 
 EPOCHS = (6, 30)
-"""... at least and at most this many passes over the rows."""
+"""Fewest and most passes over the rows."""
 
 SIZES = ((128, 2), (64, 2), (64, 1), (32, 1))
-"""Units per layer and ladders, the first of which half the passes can be afforded."""
+"""Units per layer and number of ladders: the first pair is used that leaves time for half of the passes."""
 
 LEAST_ROWS = 2000
-"""Rows that are trained on at least, whatever the seconds."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What the user has settled; None where it is left open.
-
-    Attributes:
-        width: units per layer.
-        ladders: how many are trained.
-        epochs: passes over the rows.
-        batch_size: rows of a step.
-        seconds: that the fit may take on one core.
-    """
-
-    width: int | None = None
-    ladders: int | None = None
-    epochs: int | None = None
-    batch_size: int | None = None
-    seconds: float | None = None
+"""Fewest rows that are trained on, however few seconds are given."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +67,7 @@ class Training:
         )
 
 
-def training_for(
-    n: int, columns: int, inputs: int, outputs: int, order: int, wanted: Wanted, effort: float
-) -> Training:
+def training_for(n: int, columns: int, inputs: int, outputs: int, order: int, options: Options) -> Training:
     """Settle the ladders, their width and the passes over the rows.
 
     Args:
@@ -96,28 +76,28 @@ def training_for(
         inputs: of the ladders, ramps included.
         outputs: of the ladders.
         order: of the ladders.
-        wanted: what is not open.
-        effort: what the usual passes and seconds are multiplied by.
+        options: of the choice; its effort multiplies the usual passes and seconds.
     """
-    batch = min(wanted.batch_size or usual_batch(n), n)
-    budget = wanted.seconds or effort * MULTIPLE * (usual_seconds(n, columns, outputs) + ROW * n * outputs)
-    allowed = budget if wanted.seconds is None else SHARE * budget
+    wanted, effort = options.steps.batch_size, options.effort.training
+    batch = min(usual_batch(n) if wanted == "auto" else int(wanted), n)
+    budget = options.max_seconds or effort * MULTIPLE * (usual_seconds(n, columns, outputs) + ROW * n * outputs)
+    allowed = budget if options.max_seconds is None else SHARE * budget
     usual = min(max(math.ceil(STEPS * batch / n), EPOCHS[0]), EPOCHS[1])
-    epochs = wanted.epochs or max(1, round(effort * usual))
+    epochs = options.iterations or max(1, round(effort * usual))
 
     def pass_seconds(width: int, ladders: int) -> float:
         return ladders * Shape(n, inputs, width, order, outputs).pass_seconds(batch)
 
     width, ladders, passes = 0, 0, 0
     for usual_width, usual_ladders in SIZES:
-        width, ladders = wanted.width or usual_width, wanted.ladders or usual_ladders
+        width, ladders = options.width or usual_width, options.models or usual_ladders
         passes = int(allowed / pass_seconds(width, ladders))
-        if passes >= (epochs if wanted.epochs else epochs / 2):
+        if passes >= (epochs if options.iterations else epochs / 2):
             break
     # Only seconds that are given may leave out rows: what else the user wants takes as long as it takes.
-    epochs = wanted.epochs or max(EPOCHS[0] // 2 if wanted.seconds is None else 1, min(epochs, passes))
+    epochs = options.iterations or max(EPOCHS[0] // 2 if options.max_seconds is None else 1, min(epochs, passes))
     seconds = epochs * pass_seconds(width, ladders)
-    share = 1.0 if wanted.seconds is None else min(1.0, max(allowed / seconds, LEAST_ROWS / n))
+    share = 1.0 if options.max_seconds is None else min(1.0, max(allowed / seconds, LEAST_ROWS / n))
     return Training(width, ladders, epochs, batch, share, share * seconds, budget)
 
 

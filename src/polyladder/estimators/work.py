@@ -13,10 +13,10 @@ SWEEPS = 7
 """Sweeps on all rows."""
 
 MORE_SWEEPS = 7
-"""Further ones of ladders with little noise, whose error is that of unfinished solves ..."""
+"""Further sweeps where the noise is below `LITTLE_NOISE`: there, what is wrong is mostly unfinished solving."""
 
 LITTLE_NOISE = 0.006
-"""... that is, below this part of the target's variance."""
+"""Share of the target's variance below which noise counts as little."""
 
 FULL = (Stage(1.0, SWEEPS), Stage(1.0, MORE_SWEEPS, LITTLE_NOISE))
 """Sweeps on all rows, where there is time for them."""
@@ -37,13 +37,13 @@ CLASS_SHORT = (Stage(0.125, 6), Stage(0.5, 4), Stage(1.0, 4))
 """Sweeps of a third of that cost."""
 
 STAGED_ROWS = 4000
-"""Rows from which on stages may take the place of sweeps on all rows; a part of fewer would be too small."""
+"""From this many rows on, first sweeps may use a part of the rows; a part of fewer would be too small."""
 
 LEAST_ROWS = 2000
-"""Rows that the last stage must have at least; where a budget does not allow them, Adam is cheaper."""
+"""Fewest rows of the last stage; where there is no time for them, Adam is cheaper."""
 
 LEAST_SWEEPS = 4
-"""Sweeps that a small table must get at least."""
+"""Fewest sweeps on a small table; where there is no time for them, Adam is used."""
 
 MANY_CLASSES = 5
 """Classes above which "auto" means Adam: they share the units of a ladder, and the bound of their loss is loose."""

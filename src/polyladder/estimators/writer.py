@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from polyladder.estimators.registry import name_of
@@ -125,9 +126,14 @@ def is_cell(value: object) -> bool:
 
 def content_of(value: Any) -> dict[str, Any]:
     """The named parts of an object that are to be stored; what it works out from them again is left out."""
-    if is_dataclass(value):
+    if is_record(type(value)):
         return {f.name: vars(value)[f.name] for f in fields(value)}
     if isinstance(value, tuple):
         return dict(value._asdict())  # type: ignore[attr-defined]
     kind = type(value)
     return {n: v for n, v in vars(value).items() if not isinstance(getattr(kind, n, None), cached_property)}
+
+
+def is_record(kind: type) -> bool:
+    """Whether a class is a frozen record; an estimator is a dataclass too, but learns further attributes."""
+    return is_dataclass(kind) and not issubclass(kind, BaseEstimator)

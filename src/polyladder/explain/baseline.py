@@ -12,8 +12,10 @@ from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 
 MEAN = "the training mean"
+"""What the start is called where it is known."""
 
 MIDDLE = "the middle of the inputs (the file is of an earlier version and does not hold the training mean)"
+"""What it is called in other files."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -12,14 +11,17 @@ import torch
 from polyladder.analysis.line import LinePolynomial, line_polynomial
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
-from polyladder.fitted.steps import Step
 from polyladder.fitted.steps.step import Array
 from polyladder.fitted.values import bent_steps, inputs_along, is_straight, scaled, typical_inputs, unscaled
 
 STEPS = 120
+"""Points of a curve, for drawing."""
 
-GRID, ZOOMS = 1000, 5
-"""Points that a curve which is no polynomial is searched on; then so often again, between the neighbors of the best."""
+GRID = 1000
+"""Points on which the lowest and the highest point of a curve that is no polynomial are searched."""
+
+ZOOMS = 5
+"""Times that such a search is repeated between the neighbors of the best point: each makes it 500 times as exact."""
 
 Point = tuple[float, float]
 
@@ -108,7 +110,8 @@ def column_pieces(model: FittedModel, column: Column) -> list[tuple[float, float
     bent = bent_steps(model, column)
     low, high = (float(end) for end in scaled(model, column, np.array([column.low, column.high])))
     center = torch.from_numpy(np.ascontiguousarray(typical_inputs(model)))[0]
-    knots = {knot for steps in bent.values() for knot in breaks(steps, low, high)}
+    # Later steps are affine: only the first of each input has breaks.
+    knots = {knot for steps in bent.values() if steps for knot in steps[0].breaks(low, high)}
     found = []
     for left, right in pairwise([low, *sorted(knots), high]):
         point, direction = center.clone(), torch.zeros_like(center)
@@ -122,8 +125,3 @@ def column_pieces(model: FittedModel, column: Column) -> list[tuple[float, float
             direction[k], point[k] = float(slope[0]), float(value[0] - middle[0] * slope[0])
         found.append((left, right, line_polynomial(model.polynomial, point, direction)))
     return found
-
-
-def breaks(steps: Sequence[Step], low: float, high: float) -> list[float]:
-    """Where in (low, high) the first of some steps, which are affine between their breaks, is not smooth."""
-    return steps[0].breaks(low, high) if steps else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import Any
@@ -10,6 +11,7 @@ from polyladder.explain.contributions import Contributions, contributions
 from polyladder.explain.curve import Curve, curve
 from polyladder.explain.strengths import Strengths, strengths
 from polyladder.explain.terms import Formula, Term, formulas
+from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel, HasModel, fitted_model
 from polyladder.training.threads import small_on_one_thread
 
@@ -130,6 +132,7 @@ def explain(
         raise ValueError(f"output must be from 0 to {model.ladders.out_features - 1}; got {output}.")
     # One row has no spread to average over: then the card's averages, or those of the middle, are meant.
     found = strengths(model, z if z is not None and len(z) > 1 else None)
+    numeric = [model.columns[i] for i in found.positions if model.columns[i].role == "numeric"]
     return Explanation(
         model=model.kind,
         target=model.target,
@@ -139,27 +142,19 @@ def explain(
         names=tuple(column.name for column in model.columns),
         formulas=tuple(formulas(model, terms, z)),
         strengths=found,
-        curve=chosen_curve(model, feature, found),
-        curves=strongest_curves(model, found, output),
+        curve=chosen_curve(model, feature, numeric),
+        curves=tuple(curve(model, column, output) for column in numeric[:CURVES]),
         contributions=None if rows is None else contributions(model, rows, baseline),
     )
 
 
-def strongest_curves(model: FittedModel, ranked: Strengths, output: int) -> tuple[Curve, ...]:
-    """The curves of the strongest columns of numbers."""
-    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].role == "numeric"]
-    return tuple(curve(model, column, output) for column in numeric[:CURVES])
-
-
-def chosen_curve(model: FittedModel, feature: str | None, ranked: Strengths) -> Curve | None:
-    """The curve of the column asked for, or of the strongest column of numbers."""
+def chosen_curve(model: FittedModel, feature: str | None, ranked: Sequence[Column]) -> Curve | None:
+    """The curve of the column asked for, or of the first of some columns of numbers, the strongest one."""
     known = {column.name: column for column in model.columns if column.role == "numeric"}
     if feature is not None and feature not in known:
         listed = ", ".join(list(known)[:12]) + (", ..." if len(known) > 12 else "")
         raise ValueError(f"feature must be a column of numbers; got {feature!r}. Choose among {listed}.")
     if model.ladders.out_features > 1 or not known:
         return None
-    if feature is not None:
-        return curve(model, known[feature])
-    numeric = [model.columns[i] for i in ranked.positions if model.columns[i].role == "numeric"]
-    return curve(model, numeric[0] if numeric else next(iter(known.values())))
+    first = next(iter([*ranked, *known.values()]))
+    return curve(model, first if feature is None else known[feature])

@@ -49,7 +49,8 @@ class Strengths:
         over: what the means are taken over, in words.
         columns: name and strength of each column that the model reads, strongest first.
         pairs: names and strength of pairs that act together at all, strongest first.
-        bend: the largest change of a slope, of a column by itself or by another, per standard deviations of both.
+        bend: the largest change of a slope, of a column by itself or by another, per standard deviations of both. What
+            a number adds through its ramps or phases, along which slopes change, counts as such a change.
         positions: in the table, of each of the columns.
         pair_positions: in the table, of each of the pairs.
     """
@@ -65,9 +66,7 @@ class Strengths:
     def note(self) -> str:
         """A sentence where there is something to be said before any bar is drawn; else empty."""
         if self.columns and self.bend < STRAIGHT * self.columns[0][1]:
-            return (
-                f"Practically linear: no slope changes by more than {STRAIGHT:.0%} of the strongest feature's effect."
-            )
+            return f"Practically linear: no slope changes by more than {STRAIGHT:.0%} of the strongest column's effect."
         return ""
 
     def json(self) -> dict[str, Any]:
@@ -154,6 +153,9 @@ def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> S
     # The second derivatives of the chosen inputs, in both directions. Shape (chosen, chosen).
     changes = mean_bends(parts, points, strongest)
     changes = changes * spread[strongest].square() * spread[strongest].square().unsqueeze(-1)
+    numbers = [column for column in model.columns if column.role == "numeric"]
+    further = [[k for k in column.inputs if k not in (column.main, column.flag)] for column in numbers]
+    bend = max([changes.max().sqrt().item(), *(single[inputs].sum().sqrt().item() for inputs in further)])
     owner = {k: i for i in used for k in model.columns[i].inputs}
     by_pair: dict[tuple[int, int], float] = {}
     for a, first in enumerate(strongest.tolist()):
@@ -167,7 +169,7 @@ def computed(model: FittedModel, points: Tensor, spread: Tensor, over: str) -> S
         f"{len(points)} {over}",
         ((i, by_column[i]) for i in sorted(used, key=lambda i: -by_column[i])),
         ((i, j, value**0.5) for (i, j), value in pairs),
-        changes.max().sqrt().item(),
+        bend,
     )
 
 

@@ -67,31 +67,32 @@ def formulas(model: FittedModel, count: int, z: Tensor | None = None) -> list[Fo
         count: how many terms.
         z: transformed rows to measure the rest over. Shape (n, d).
     """
-    total = term_count(model)
-    if total > LIMIT:
-        return searched_formulas(model, count, total, z)
-    polynomial = model.polynomial
+    total, polynomial = term_count(model), model.polynomial
     folded = in_own_units(model) if count >= total else None
-    own_units = folded is not None
-    names = tuple(column.name for column in model.columns) if own_units else model.input_names
-    written = coefficients(polynomial if folded is None else folded, LIMIT)
+    names = model.input_names if folded is None else tuple(column.name for column in model.columns)
+    searched = ""
+    if total > LIMIT:
+        exponents, coefficient, searched = searched_terms(polynomial)
+    else:
+        written = coefficients(polynomial if folded is None else folded, LIMIT)
+        exponents, coefficient = written.exponents, written.values
     found = []
     for k, output in enumerate(model.output_names):
-        values = written.values[:, k]
+        values = coefficient[:, k]
         order = values.abs().argsort(descending=True, stable=True)
         shown, rest = order[:count], order[count:]
-        error = None
-        if z is not None:
-            kept = written.exponents[shown].to(z)
-            part = z.unsqueeze(1).pow(kept).prod(-1) @ values[shown] if not own_units else polynomial(z)[:, k]
+        error = None if z is None else 0.0
+        if z is not None and folded is None:
+            part = z.unsqueeze(1).pow(exponents[shown].to(z)).prod(-1) @ values[shown]
             error = (polynomial(z)[:, k] - part).square().mean().sqrt().item()
         terms = [
-            Term(values[i].item(), tuple((names[j], e) for j, e in enumerate(written.exponents[i].tolist()) if e))
+            Term(values[i].item(), tuple((names[j], e) for j, e in enumerate(exponents[i].tolist()) if e))
             for i in shown.tolist()
             if values[i] != 0
         ]
         terms.sort(key=lambda term: (sum(e for _, e in term.powers), -abs(term.coefficient)))
-        found.append(Formula(output, tuple(terms), total, own_units, values[rest].abs().sum().item(), error))
+        bound = math.inf if searched else values[rest].abs().sum().item()
+        found.append(Formula(output, tuple(terms), total, folded is not None, bound, error, searched))
     return found
 
 
@@ -112,13 +113,13 @@ def in_own_units(model: FittedModel) -> LadderPolynomial | None:
     return substitute(model.polynomial, matrix, shift)
 
 
-def searched_formulas(model: FittedModel, count: int, total: int, z: Tensor | None) -> list[Formula]:
-    """The strongest terms of a polynomial with too many to multiply out.
+def searched_terms(polynomial: LadderPolynomial) -> tuple[Tensor, Tensor, str]:
+    """Terms of a polynomial with too many to multiply out: exponents, coefficients, and which terms those are.
 
     With all other inputs at zero, the terms of some inputs are left, with their exact coefficients: those of the
     strongest inputs are multiplied out. Constant, slopes and second derivatives at zero are all terms up to degree 2.
+    Shapes (terms, d) and (terms, m).
     """
-    polynomial, names = model.polynomial, model.input_names
     d, order = polynomial.in_features, polynomial.order
     most = min(LIMIT, SEARCH // max(polynomial.hidden, default=1))
     size = next(s for s in range(d, 0, -1) if math.comb(s + order, order) <= most or s == 1)
@@ -130,23 +131,8 @@ def searched_formulas(model: FittedModel, count: int, total: int, z: Tensor | No
     inside = torch.zeros(d, dtype=torch.long)
     inside[chosen] = 1
     outside = (low[0] * (1 - inside)).sum(1) > 0
-    exponents, values = torch.cat([exponents, low[0][outside]]), torch.cat([part.values, low[1][outside]])
     words = f"all terms of the {size} strongest inputs, and all of degree 1 and 2"
-    found = []
-    for k, output in enumerate(model.output_names):
-        shown = values[:, k].abs().argsort(descending=True, stable=True)[:count]
-        error = None
-        if z is not None:
-            written = z.unsqueeze(1).pow(exponents[shown].to(z)).prod(-1) @ values[shown, k]
-            error = (polynomial(z)[:, k] - written).square().mean().sqrt().item()
-        terms = [
-            Term(values[i, k].item(), tuple((names[j], e) for j, e in enumerate(exponents[i].tolist()) if e))
-            for i in shown.tolist()
-            if values[i, k] != 0
-        ]
-        terms.sort(key=lambda term: (sum(e for _, e in term.powers), -abs(term.coefficient)))
-        found.append(Formula(output, tuple(terms), total, False, math.inf, error, words))
-    return found
+    return torch.cat([exponents, low[0][outside]]), torch.cat([part.values, low[1][outside]]), words
 
 
 def strongest_inputs(polynomial: LadderPolynomial, count: int) -> Tensor:

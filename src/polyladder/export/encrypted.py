@@ -68,7 +68,7 @@ def encrypt(
         answer,
         bound,
     )
-    return EncryptedModel(plain, recipe, bound)
+    return EncryptedModel(plain, recipe)
 
 
 def tolerances(model: NormalModel, answer: Numbers | Classes, tolerance: float | None) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from polyladder.convert.formula import sympy_library
 from polyladder.convert.printed import rounded_up, shortest
 from polyladder.tables.number_style import counted
 
@@ -34,7 +35,7 @@ class Input:
         column: that it comes from, where it is (column - middle) / half.
         middle: of the column's range, or of the transformed feature's.
         half: of the range's width.
-        definition: what else there is to know of it: all, or for a column what a missing value counts as.
+        definition: what the input is, in words; where it has a column, only what a missing value counts as.
     """
 
     name: str
@@ -84,7 +85,7 @@ class FittedFormula:
 
     def expressions(self) -> list[Any]:
         """One sympy expression for each output, in the table's own units wherever a column is only scaled."""
-        sympy = library()
+        sympy = sympy_library()
         values = [
             sympy.Symbol(i.name) if i.column is None else (sympy.Symbol(i.column) - i.middle) / i.half
             for i in self.inputs
@@ -96,7 +97,7 @@ class FittedFormula:
 
     def latex(self) -> str:
         """One line of LaTeX for each output, then one for each input."""
-        sympy = library()
+        sympy = sympy_library()
         names = [sympy.Symbol(latex_text(i.name)) for i in self.inputs]
         lines = []
         for output, terms in zip(self.outputs, self.terms, strict=True):
@@ -115,15 +116,6 @@ class FittedFormula:
 def sign(expression: Any) -> bool:
     """Whether an expression is written with a minus in front."""
     return bool(expression.as_coeff_Mul()[0] < 0)
-
-
-def library() -> Any:
-    """Sympy."""
-    try:
-        import sympy
-    except ImportError as error:
-        raise ImportError("to_sympy needs sympy. Install it with: pip install 'polyladder[formula]'.") from error
-    return sympy
 
 
 def latex_text(name: str) -> str:

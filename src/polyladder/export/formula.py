@@ -26,7 +26,7 @@ MAX_TERMS = 1_000_000
 """Monomials before pruning, at most."""
 
 MOVED = 0.01
-"""By how much of its half width the ends of a ramp are rounded at most, whatever the budget."""
+"""How far the ends of a ramp may be rounded, as a share of its half width, however large the budget is."""
 
 
 def to_sympy(

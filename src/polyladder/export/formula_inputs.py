@@ -24,7 +24,7 @@ DIGITS = 3
 """Digits of half a column's width."""
 
 EXACT = 1e-17
-"""By how much an input may move where it should not at all."""
+"""How far rounding may move an input for which nothing is allowed."""
 
 
 def printed(value: float) -> Fraction:

@@ -49,8 +49,10 @@ class Language:
 
 
 ROOM = "polyladder.convert.source"
+"""Where languages are rendered."""
+
 PAGE = "polyladder.export.javascript"
-"""Beside the others, as it stands on the report page's evaluator."""
+"""Where JavaScript is rendered: apart from the others, since it uses the evaluator of the report page."""
 
 C = Language("c", "C source", ".c", "/* {} */", "C", f"{ROOM}.c:c_source", ("numbers", "name"))
 FIXED = replace(C, render=f"{ROOM}.fixed:fixed_source")

@@ -130,8 +130,7 @@ class LadderPolynomial:
 
     def check_rows(self, x: Tensor) -> Tensor:
         """Refuse inputs that the ladder cannot read; return them in its dtype and on its device."""
-        if not isinstance(x, Tensor):
-            raise TypeError(f"x must be a torch.Tensor; got {type(x).__name__}. Wrap it in torch.as_tensor.")
+        check_tensor("x", x)
         return check_rows(x, self.in_features, self.batch_shape).to(dtype=self.dtype, device=self.device)
 
     def __getitem__(self, index: Any) -> LadderPolynomial:
@@ -244,6 +243,12 @@ def stack_ladders(ladders: Sequence[LadderPolynomial]) -> LadderPolynomial:
     return combine(torch.stack, ladders)
 
 
+def check_tensor(name: str, value: object) -> None:
+    """Refuse what is not a tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor; got {type(value).__name__}. Wrap it in torch.as_tensor.")
+
+
 def check_rows(x: Tensor, in_features: int, batch_shape: Sequence[int]) -> Tensor:
     """Refuse rows whose shape is neither (n, d) nor (*batch_shape, n, d)."""
     batch = tuple(batch_shape)
@@ -261,8 +266,7 @@ def check_weights(p: LadderPolynomial) -> None:
     if len(set(counts.values())) != 1:
         raise ValueError(f"W, b, V and c must have one entry a layer; got {counts}.")
     for name, t in p.tensors().items():
-        if not isinstance(t, Tensor):
-            raise TypeError(f"{name} must be a torch.Tensor; got {type(t).__name__}. Wrap it in torch.as_tensor.")
+        check_tensor(name, t)
         if not t.is_floating_point():
             raise TypeError(
                 f"{name} must be a floating-point tensor; got {t.dtype}. Convert it with .to(torch.float64)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from torch import Tensor
 
@@ -58,14 +59,8 @@ def reading(
         W[0], b[0] = through(W[0], b[0])
     else:
         readout, offset = through(readout, offset)
-    return LadderPolynomial(
-        W=tuple(W),
-        b=tuple(b),
-        V=tuple(V for V, _ in gates),
-        c=tuple(c for _, c in gates),
-        readout=readout,
-        offset=offset,
-    )
+    V, c = (tuple(part) for part in zip(*gates, strict=True)) if gates else ((), ())
+    return LadderPolynomial(tuple(W), tuple(b), V, c, readout, offset)
 
 
 def rescale_outputs(polynomial: LadderPolynomial, scale: Tensor, shift: Tensor) -> LadderPolynomial:
@@ -76,11 +71,6 @@ def rescale_outputs(polynomial: LadderPolynomial, scale: Tensor, shift: Tensor) 
             f"scale and shift must have shape ({m},); got shapes {tuple(scale.shape)} and {tuple(shift.shape)}."
         )
     scale, shift = scale.to(polynomial.readout), shift.to(polynomial.readout)
-    return LadderPolynomial(
-        W=polynomial.W,
-        b=polynomial.b,
-        V=polynomial.V,
-        c=polynomial.c,
-        readout=polynomial.readout * scale.unsqueeze(-1),
-        offset=polynomial.offset * scale + shift,
+    return replace(
+        polynomial, readout=polynomial.readout * scale.unsqueeze(-1), offset=polynomial.offset * scale + shift
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -61,13 +62,12 @@ def lengthen(polynomial: LadderPolynomial, depth: int) -> LadderPolynomial:
         raise ValueError(f"depth must be at least the {len(polynomial.W)} layers of the ladder; got {depth}.")
     missing, batch = depth - len(polynomial.W), tuple(polynomial.batch_shape)
     zero = polynomial.readout.new_zeros(*batch, polynomial.readout.shape[-1])
-    return LadderPolynomial(
+    return replace(
+        polynomial,
         W=polynomial.W + (torch.diag_embed(zero + 1),) * missing,
         b=polynomial.b + (zero,) * missing,
         V=polynomial.V + (zero.new_zeros(*zero.shape, polynomial.in_features),) * missing,
         c=polynomial.c + (zero + 1,) * missing,
-        readout=polynomial.readout,
-        offset=polynomial.offset,
     )
 
 

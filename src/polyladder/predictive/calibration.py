@@ -56,7 +56,7 @@ class Coverage:
 def gaussian_levels(y: Any, mean: Any, standard_deviation: Any) -> Tensor:
     """At which quantile of its Gaussian prediction each target lies; uniform if calibrated. Shape as the arguments'."""
     y, mean, sd = same_shape(y, mean, standard_deviation)
-    return torch.special.ndtr((y - mean) / sd)
+    return mixture_levels(y, mean.unsqueeze(0), sd.unsqueeze(0))
 
 
 def mixture_levels(y: Any, means: Any, standard_deviations: Any) -> Tensor:
@@ -153,7 +153,7 @@ def crps_gaussian(y: Any, mean: Any, standard_deviation: Any) -> Tensor:
     Shapes (...) alike; so is the result's.
     """
     y, mean, sd = same_shape(y, mean, standard_deviation)
-    return absolute_mean(y - mean, sd) - sd / math.sqrt(math.pi)
+    return crps_mixture(y, mean.unsqueeze(0), sd.unsqueeze(0))
 
 
 def crps_mixture(y: Any, means: Any, standard_deviations: Any) -> Tensor:

@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ladder import check_tensor
+
 
 def split_rhat(draws: Tensor) -> Tensor:
     """Rank-normalized split R-hat: the larger of its bulk and its folded (tail) version.
@@ -86,8 +88,7 @@ def to_arviz(posterior: Mapping[str, Tensor], **groups: Mapping[str, Tensor]) ->
 
 def checked(draws: Tensor) -> Tensor:
     """The draws in float64, if their shape is one of chains."""
-    if not isinstance(draws, Tensor):
-        raise TypeError(f"draws must be a torch.Tensor; got {type(draws).__name__}. Wrap it in torch.as_tensor.")
+    check_tensor("draws", draws)
     if draws.dim() < 2 or draws.shape[0] < 1 or draws.shape[1] < 4:
         raise ValueError(
             f"draws must have shape (chains, draws, ...) with at least 4 draws; got shape {tuple(draws.shape)}."

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 
 from polyladder.predictive.calibration import Reliability
+from polyladder.report.display import axes, tidied
 
 COLORS = ("#33658a", "#b3402a", "#5b8c5a", "#8c6bb1", "#c98a1b")
+"""Of the curves, one after the other."""
 
 
 def plot_calibration(curves: Reliability | Mapping[str, Reliability], ax: Any = None, level: float = 0.9) -> Any:
@@ -17,7 +19,7 @@ def plot_calibration(curves: Reliability | Mapping[str, Reliability], ax: Any = 
 
     The gray band is where a calibrated prediction would lie: the central range, of probability ``level``, of the share
     among as many independent rows (a normal approximation). Each point has its own, so a curve outside of it at one
-    point in ten is no surprise.
+    point in ten is to be expected.
 
     Args:
         curves: one reliability curve, or several by name. The band is drawn for the first.
@@ -27,19 +29,12 @@ def plot_calibration(curves: Reliability | Mapping[str, Reliability], ax: Any = 
     Returns:
         The axes.
     """
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "plot_calibration needs matplotlib; install it with pip install 'polyladder[plot]'."
-        ) from error
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1; got {level!r}.")
     named = {"": curves} if isinstance(curves, Reliability) else dict(curves)
     if not named:
         raise ValueError("curves must hold at least one reliability curve; got none.")
-    if ax is None:
-        ax = plt.subplots(figsize=(4.2, 4.0), layout="constrained")[1]
+    ax = axes(ax)
     first = next(iter(named.values()))
     seen = first.rows > 0
     stated, rows = first.stated[seen], first.rows[seen]
@@ -67,6 +62,5 @@ def plot_calibration(curves: Reliability | Mapping[str, Reliability], ax: Any = 
             label=label,
         )
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="stated probability", ylabel="actual share")
-    ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8, loc="upper left")
-    return ax
+    return tidied(ax)

@@ -15,10 +15,20 @@ from polyladder.fitted.values import table_of
 from polyladder.report.payload import order_path
 from polyladder.tables.columns import write_value
 
-LINE, BAND, POINT, GRAY = "#3b50d9", "#3b50d9", "#d9480f", "#9aa3b2"
+LINE = "#3b50d9"
+"""Color of curves, their bands and the rows that were observed."""
+
+POINT = "#d9480f"
+"""Color of what stands out."""
+
+GRAY = "#9aa3b2"
+"""Color of what is there for comparison."""
 
 STEPS = 200
+"""Points of a curve; with more it is smoother and slower."""
+
 GRID = 60
+"""Points of a map along each side."""
 
 
 def plot_curve(
@@ -38,8 +48,8 @@ def plot_curve(
         ax: matplotlib axes; new ones by default.
 
     Returns:
-        The axes, with the lowest and the highest of the drawn points. A posterior has its 90 % interval drawn, an
-        model with a card that of its held-out residuals, and the density of the training rows.
+        The axes, with the lowest and the highest of the drawn points. A posterior has its 90 % interval drawn; a model
+        with a card has that of its held-out residuals, and the density of the training rows.
     """
     ax = axes(ax)
     model = fitted_model(model)
@@ -56,7 +66,7 @@ def plot_curve(
     else:
         ax.plot(along, y, color=LINE)
         if low is not None and high is not None:
-            ax.fill_between(along, low, high, color=BAND, alpha=0.15, linewidth=0)
+            ax.fill_between(along, low, high, color=LINE, alpha=0.15, linewidth=0)
         ends = [int(np.argmin(y)), int(np.argmax(y))]
         ax.plot([along[k] for k in ends], y[ends], "o", color=POINT, markersize=5)
         draw_density(ax, columns[i])
@@ -106,8 +116,7 @@ def plot_predictions(
     model: FittedModel | HasModel, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None
 ) -> Any:
     """Draw observed against predicted numbers: of the rows given, or of the held-out rows of the card."""
-    ax = axes(ax)
-    observed, predicted = judged(model, rows, target, output)
+    ax, observed, predicted = judged(model, rows, target, output, ax)
     ends = [min(observed.min(), predicted.min()), max(observed.max(), predicted.max())]
     ax.plot(ends, ends, color=GRAY, linewidth=1, linestyle="--")
     ax.plot(predicted, observed, "o", color=LINE, markersize=3.5, alpha=0.5, markeredgewidth=0)
@@ -119,8 +128,7 @@ def plot_residuals(
     model: FittedModel | HasModel, rows: Any = None, target: Any = None, output: int = 0, ax: Any = None
 ) -> Any:
     """Draw residuals against predictions; arguments as for `plot_predictions`."""
-    ax = axes(ax)
-    observed, predicted = judged(model, rows, target, output)
+    ax, observed, predicted = judged(model, rows, target, output, ax)
     ax.axhline(0, color=GRAY, linewidth=1, linestyle="--")
     ax.plot(predicted, observed - predicted, "o", color=LINE, markersize=3.5, alpha=0.5, markeredgewidth=0)
     ax.set(xlabel="predicted", ylabel="observed - predicted")
@@ -144,9 +152,9 @@ def plot_order_path(model: FittedModel | HasModel, ax: Any = None) -> Any:
 
 
 def plot_trace(model: FittedModel | HasModel, rows: Any, row: int = 0, output: int = 0, ax: Any = None) -> Any:
-    """Draw one prediction of a posterior, draw after draw, a line a chain: chains that agree cannot be told apart.
+    """Draw one prediction of a posterior, draw after draw, with one line per chain: lines of chains that agree overlap.
 
-    A prediction and not a weight, since units may be permuted and rescaled.
+    Weights would not do: two chains may hold the same units in another order, or scaled differently.
 
     Args:
         model: a fitted posterior.
@@ -258,16 +266,16 @@ def predictions(
 
 
 def judged(
-    model: FittedModel | HasModel, rows: Any, target: Any, output: int
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Observed and predicted numbers of the rows given, or of the card's held-out rows."""
+    model: FittedModel | HasModel, rows: Any, target: Any, output: int, ax: Any
+) -> tuple[Any, np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Axes, and observed and predicted numbers of the rows given, or of the card's held-out rows."""
     model = fitted_model(model).described_by(rows)
     if model.labels is not None:
         raise TypeError(f"model must predict numbers; got a {model.kind}. Classes have no residuals.")
     found = qualities(model, rows, target)
     if not found:
         raise ValueError("rows and target must be given where the model has no card with held-out rows.")
-    return found[-1].observed[:, output], found[-1].predicted[:, output]
+    return axes(ax), found[-1].observed[:, output], found[-1].predicted[:, output]
 
 
 def output_label(model: FittedModel, output: int) -> str:

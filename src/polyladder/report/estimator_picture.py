@@ -14,8 +14,14 @@ from polyladder.tables.number_style import number_words
 SHOWN = 8
 """Columns that are drawn, the strongest."""
 
-WIDTH, HEIGHT, EDGE = 190, 110, 8
+WIDTH, HEIGHT = 190, 110
+"""Pixels of a chart."""
+
+EDGE = 8
+"""Pixels around the curve of a chart."""
+
 BASE = HEIGHT - 18
+"""Height of the horizontal axis from above, which leaves room for a line of text below it."""
 
 
 def estimator_html(estimator: HasModel) -> str:

@@ -23,7 +23,13 @@ MEMBERS = 24
 """Polynomials of a batch that are drawn, one pale line each."""
 
 STEPS = 48
-WIDTH, HEIGHT, EDGE = 150, 84, 6
+"""Parts of a line; with more it is smoother and longer."""
+
+WIDTH, HEIGHT = 150, 84
+"""Pixels of a chart."""
+
+EDGE = 6
+"""Pixels around the lines of a chart."""
 
 
 def curve_grid(polynomial: LadderPolynomial, names: Sequence[str] | None = None) -> str:
@@ -57,7 +63,7 @@ def curve_grid(polynomial: LadderPolynomial, names: Sequence[str] | None = None)
 
 
 def values_along(polynomial: LadderPolynomial, t: Tensor) -> Tensor:
-    """Values along every input, the others at 0. Shape (lines, d, steps): a line a member and output."""
+    """Values along every input, the others at 0. Shape (lines, d, steps): one line for each member and output."""
     p = polynomial.to("cpu", torch.float64).map(Tensor.detach)
     if p.batch_shape:
         p = p.map(lambda w: w.flatten(0, len(p.batch_shape) - 1))

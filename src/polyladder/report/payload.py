@@ -11,7 +11,7 @@ import torch
 
 from polyladder.explain.baseline import training_mean
 from polyladder.explain.quality import bands, calibration, qualities
-from polyladder.explain.strengths import Strengths, spread_rows, stored, strengths
+from polyladder.explain.strengths import Strengths, spread_rows, stored, strengths, summed_parts
 from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
 from polyladder.files.versions import versions
@@ -36,10 +36,10 @@ KEPT_ROWS = 300
 """Rows that are carried as examples."""
 
 WHOLE = 60
-"""A formula of up to this many terms is shown whole ..."""
+"""Most terms of a formula that is shown whole."""
 
 LARGEST = 16
-"""... and of a longer one this many, the largest; the others are bounded."""
+"""Terms that are shown of a longer formula, the largest ones; the page bounds what the others add."""
 
 
 def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None) -> Json:
@@ -76,7 +76,7 @@ def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None)
         "quality": [quality.json() for quality in shown],
         "calibration": calibration(model, shown),
         "order_path": order_path(model),
-        "candidates": candidates(model),
+        "candidates": model.card.get("candidates"),
         "order_note": (model.card.get("selection") or {}).get("order_note", ""),
         "formula": [] if model.answer.by_member else formula_json(model),
         "card": card_json(model),
@@ -126,12 +126,8 @@ def model_json(model: FittedModel) -> Json:
     Members of an ensemble are padded to one shape; here each has its own again.
     """
     noise = noise_json(model.answer) if isinstance(model.answer, Draws) else None
-    own = (
-        [model.ladders]
-        if model.answer.by_member
-        else [trim(member).map(lambda t: t.unsqueeze(0)) for member in model.ladders]
-    )
-    return {"parts": [ladders_json(part) for part in own], "noise": noise}
+    parts = [model.ladders] if model.answer.by_member else summed_parts(model)
+    return {"parts": [ladders_json(part) for part in parts], "noise": noise}
 
 
 def ladders_json(ladders: LadderPolynomial) -> Json:
@@ -325,12 +321,6 @@ def order_path(model: FittedModel) -> list[list[float]]:
     return [list(pair) for pair in kept]
 
 
-def candidates(model: FittedModel) -> Json | None:
-    """What a selection tried; None where nothing was selected."""
-    found: Json | None = model.card.get("candidates")
-    return found
-
-
 def formula_json(model: FittedModel) -> list[Json]:
     """The largest terms of each output; where there are too many to multiply out, those that were looked at."""
     total = term_count(model)
@@ -348,18 +338,14 @@ def card_json(model: FittedModel) -> Json:
     """The model card's facts, as far as they are known."""
     card, ladders = model.card, model.ladders
     return {
-        "rows": card.get("rows"),
+        **{name: card.get(name) for name in ("rows", "seed", "created", "source", "solver")},
         "scores": card.get("scores", []),
         "settings": card.get("settings", {}),
-        "seed": card.get("seed"),
         "versions": card.get("versions") or versions(),
-        "created": card.get("created"),
-        "source": card.get("source"),
         "notes": card.get("notes", []),
         "selection": (card.get("selection") or {}).get("sentence"),
         "order": card.get("order", ladders.order),
         "widths": list(ladders.hidden),
         "ladders": len(ladders),
         "weights": ladders.n_weights if model.answer.by_member else sum(trim(each).n_weights for each in ladders),
-        "solver": card.get("solver"),
     }

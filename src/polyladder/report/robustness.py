@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from polyladder.report.display import axes
 from polyladder.robustness.curve import RobustnessCurve
 
 
@@ -17,12 +18,7 @@ def plot_robustness(curve: RobustnessCurve, ax: Any = None) -> Any:
     Returns:
         The axes.
     """
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError("Figures need matplotlib. Install it with: pip install 'polyladder[plot]'.") from error
-    if ax is None:
-        ax = plt.subplots(figsize=(4.8, 3.4), layout="constrained")[1]
+    ax = axes(ax)
     percent = [100 * r for r in curve.radii]
     ax.fill_between(percent, curve.attacked, curve.certified, color="#dddddd", linewidth=0)
     ax.plot(percent, curve.certified, "o-", color="#33658a", markersize=4, label="certified: no attack does worse")

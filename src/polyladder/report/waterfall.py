@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from polyladder.explain.contributions import Contributions
     from polyladder.explain.explanation import Explanation
 
-UP, DOWN = "#3b50d9", "#d9480f"
+UP = "#3b50d9"
+"""Color of what raises an output."""
+
+DOWN = "#d9480f"
+"""Color of what lowers it."""
 
 BARS = 12
 """Columns that have a bar of their own; the others share one."""
@@ -33,7 +37,9 @@ def steps_of(parts: Contributions, row: int, output: int) -> list[tuple[str, flo
 
 def plot_waterfall(explanation: Explanation, row: int = 0, output: int = 0, ax: Any = None) -> Any:
     """Draw the way from the start to the output of a row, one bar for each column; posterior intervals as whiskers."""
-    parts = explained(explanation)
+    parts = explanation.contributions
+    if parts is None:
+        raise ValueError("The explanation must be of rows to be drawn; it has none. Call model.explain(X).")
     if not 0 <= row < len(parts.outputs):
         raise ValueError(f"row must be from 0 to {len(parts.outputs) - 1}; got {row}.")
     ax = axes(ax)
@@ -55,13 +61,6 @@ def plot_waterfall(explanation: Explanation, row: int = 0, output: int = 0, ax: 
     ax.margins(x=0.05)
     ax.set_xlabel(parts.output_names[output])
     return tidied(ax)
-
-
-def explained(explanation: Explanation) -> Contributions:
-    """The contributions, or an error that says how to get some."""
-    if explanation.contributions is None:
-        raise ValueError("The explanation must be of rows to be drawn; it has none. Call model.explain(X).")
-    return explanation.contributions
 
 
 def explanation_html(explanation: Explanation) -> str:

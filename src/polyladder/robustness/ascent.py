@@ -11,10 +11,10 @@ from polyladder.robustness.feasible import Feasible
 from polyladder.robustness.surface import Surface, gradient
 
 COORDINATES = 24
-"""Inputs that are tried one by one in a round; with more, those with the steepest way to go."""
+"""Inputs tried one by one in a round, at most: those whose slope times range is largest."""
 
 LEVELS = 32
-"""Up to so many values of an input that has no others are tried one by one. Of more, those beside the highest point of
+"""Of an input with up to this many allowed values all are tried. With more, only the two next to the highest point of
 its line are."""
 
 

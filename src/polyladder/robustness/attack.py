@@ -13,7 +13,7 @@ from polyladder.renamed import renamed
 from polyladder.robustness.certificate import check_region, check_seconds, single
 from polyladder.robustness.feasible import Feasible, Rules
 from polyladder.robustness.region import Norm
-from polyladder.robustness.surface import SmoothSurface
+from polyladder.robustness.surface import Surface
 from polyladder.robustness.table_attack import Columns, attack_rows
 from polyladder.robustness.table_boxes import TableBoxes
 from polyladder.robustness.table_model import read_estimator
@@ -99,7 +99,7 @@ def attack(
     if not bool(feasible.allows(region.center).all()):
         wrong = int((~feasible.allows(region.center)).nonzero()[0]) + 1
         raise ValueError(f"x must satisfy the rules; row {wrong} does not. Leave it out or loosen the constraints.")
-    worst, evaluations = strongest(SmoothSurface(polynomial), feasible, aim, region.center, restarts, rounds, seed)
+    worst, evaluations = strongest(Surface.of(polynomial), feasible, aim, region.center, restarts, rounds, seed)
     found = feasible.rounded(worst, model.dtype)
     outputs = polynomial(found)
     # Another class than the one that was aimed at may have come out on top.

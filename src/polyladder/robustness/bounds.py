@@ -9,7 +9,6 @@ from polyladder.polynomial.ball import Ball, exact, ladder_intervals, matmul, pl
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.degrees import degree_upper
-from polyladder.robustness.planes import plane_upper
 from polyladder.robustness.region import Region
 from polyladder.robustness.states import states_on
 from polyladder.robustness.written import NUMBERS, chunks, cost, write_out, written_upper
@@ -23,10 +22,9 @@ def upper_bounds(
 ) -> tuple[Tensor, Tensor]:
     """Proven upper bounds of weighted sums of outputs on regions, each the best of several methods.
 
-    Where the polynomial has few enough terms it is written out over the region (`written_upper`). Where it has not, it
-    is bounded degree by degree around the center (`degree_upper`), and by planes above each product that are carried
-    back to the input (`plane_upper`). Intervals, layer by layer, are tried in either case. The ladder is
-    rescaled first, so that an underflow of its states is far below `TINY`.
+    Where the polynomial has few enough terms it is written out over the region (`written_upper`); otherwise it is
+    bounded degree by degree around the center (`degree_upper`). Intervals, layer by layer, are tried in either case.
+    The ladder is rescaled first, so that an underflow of its states is far below `TINY`.
 
     Args:
         polynomial: float64, a single one.
@@ -57,31 +55,16 @@ def best_of(polynomial: LadderPolynomial, region: Region, weights: Tensor, limit
     """What `upper_bounds` says, for as many regions as fit into memory."""
     readout, offset = functionals(polynomial, weights)
     if cost(polynomial) <= NUMBERS:
-        # Whatever cancels between units and layers has canceled in the coefficients: the other methods, which bound
-        # the same products one by one, would add nothing but time. Far from the center intervals may be narrower.
-        found = [
-            written(polynomial, region, readout, offset),
-            interval_upper(plain_intervals(polynomial, region), readout, offset),
-        ]
+        # Whatever cancels between units and layers has canceled in the coefficients: bounding the same products degree
+        # by degree would add nothing but time.
+        bound, points = written(polynomial, region, readout, offset)
     else:
-        states = states_on(polynomial, region)
-        found = [
-            interval_upper(states.top, readout, offset),
-            plane_upper(polynomial, region, states, readout, offset),
-        ]
-        open_sums = ~((found[0][0] <= limit) | (found[1][0] <= limit))
-        found.append(degree_upper(polynomial, region, states, readout, offset, limit.where(open_sums, torch.inf)))
-    bounds = torch.stack([torch.nan_to_num(bound, nan=torch.inf, posinf=torch.inf) for bound, _ in found])
-    bounds = torch.where(bounds == -torch.inf, torch.inf, bounds)
-    best, which = bounds.min(0)
-    points = torch.stack([point.expand(*best.shape, polynomial.in_features) for _, point in found])
-    chosen = points.gather(0, which[None, ..., None].expand(1, *points.shape[1:]))[0]
-    return best, region_points(region, torch.nan_to_num(chosen))
-
-
-def region_points(region: Region, t: Tensor) -> Tensor:
-    """Points in units of the region, (n, o, d), as inputs."""
-    return torch.stack([region.at(point) for point in t.unbind(1)], 1)
+        bound, points = degree_upper(polynomial, region, states_on(polynomial, region), readout, offset, limit)
+    # Far from the center intervals may be narrower.
+    intervals = interval_upper(polynomial, region, readout, offset)
+    bound, intervals = (torch.where(each.isfinite(), each, torch.inf) for each in (bound, intervals))
+    points = torch.where((bound <= intervals).unsqueeze(-1), torch.nan_to_num(points), 0.0)
+    return torch.minimum(bound, intervals), torch.stack([region.at(point) for point in points.unbind(1)], 1)
 
 
 def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ball]:
@@ -90,16 +73,12 @@ def functionals(polynomial: LadderPolynomial, weights: Tensor) -> tuple[Ball, Ba
     return readout, total(product(exact(weights), exact(polynomial.offset.expand_as(weights))))
 
 
-def plain_intervals(polynomial: LadderPolynomial, region: Region) -> Ball:
-    """What the last state can be, from what each state can be by itself. Shape (n, k_L)."""
-    rungs = ladder_intervals(polynomial, region.inputs())
-    return rungs[-1].product if rungs else region.inputs()
-
-
-def interval_upper(top: Ball, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:
-    """Bounds from the intervals of the last state, (n, k_L), alone. Shape (n, o)."""
-    bound = plus(total(product(readout, top.row)), offset).upper
-    return bound, bound.new_zeros(*bound.shape, 1)
+def interval_upper(polynomial: LadderPolynomial, region: Region, readout: Ball, offset: Ball) -> Tensor:
+    """Bounds from what each state can be by itself, layer by layer. Shape (n, o)."""
+    x = Ball(region.center, region.radius)
+    rungs = ladder_intervals(polynomial, x)
+    top = rungs[-1].product if rungs else x
+    return plus(total(product(readout, top.row)), offset).upper
 
 
 def written(polynomial: LadderPolynomial, region: Region, readout: Ball, offset: Ball) -> tuple[Tensor, Tensor]:

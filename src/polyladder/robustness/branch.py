@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -11,9 +11,11 @@ from torch import Tensor
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.rescale import rescaled
 from polyladder.robustness.bounds import upper_bounds
+from polyladder.robustness.feasible import Feasible
 from polyladder.robustness.nodes import Nodes, Tree, joined
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.space import Space
+from polyladder.robustness.surface import Surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +27,12 @@ class Maximum:
         value: there. Shape (q,).
         bound: no point of the region has a larger value. Shape (q,).
         boxes: how many boxes were bounded.
-        seconds: taken.
     """
 
     x: Tensor
     value: Tensor
     bound: Tensor
     boxes: int
-    seconds: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,8 @@ def branch(
 ) -> Maximum:
     """Maximize weighted sums of outputs over regions by halving boxes, the most doubtful ones first.
 
-    A bound holds whenever the search ends: it is the largest over the boxes that are still open and those that were
-    closed since they could not hold anything better by more than the gap allowed.
+    The bound holds whenever the search ends. It is the largest bound of all boxes: those still open, and those closed
+    because nothing in them can be better by more than the allowed gap.
 
     Args:
         polynomial: float64, a single one.
@@ -76,7 +76,8 @@ def branch(
         space: what the inputs are tied to, where that is more than the region, which then is of boxes.
     """
     began = time.monotonic()
-    read = region if space is None else space.lifted(region.lower, region.upper)
+    space = Space(Surface.of(polynomial)) if space is None else space
+    read = region if space.is_free else space.lifted(region.lower, region.upper)
     polynomial = rescaled(polynomial, read.farthest)
     tree = Tree(polynomial, weights, space)
     whole = region if region.norm == "inf" else box(*region.cover)
@@ -108,18 +109,18 @@ def branch(
         chosen[doubt.topk(count).indices] = True
         children, points, kept = tree.split(nodes[chosen])
         # A half is no worse than its whole.
-        children = tightened(children, nodes.bound[chosen].repeat(2)[kept])
+        children = replace(children, bound=torch.minimum(children.bound, nodes.bound[chosen].repeat(2)[kept]))
         best.look(children.problem, points)
         pace.done(count)
         boxes += len(children)
         nodes = joined([nodes[~chosen], children])
     bound = closed.scatter_reduce(0, nodes.problem, nodes.bound, "amax")
     bound = torch.where(bound == -torch.inf, first, torch.minimum(bound, first)).clamp_max(stop.ceiling)
-    return Maximum(best.x, best.value, bound, boxes, time.monotonic() - began)
+    return Maximum(best.x, best.value, bound, boxes)
 
 
 class BoxPace:
-    """How many boxes there is time for: as many as take a fifth of a second, or of what is left.
+    """How many boxes to halve next: as many as take a fifth of a second, or a fifth of the time left.
 
     Args:
         seconds: in all.
@@ -131,7 +132,7 @@ class BoxPace:
         self.began, self.each = time.monotonic(), 0.0
 
     def boxes(self) -> int:
-        """To be halved next; the first time one, to learn what it takes. None where the time is up."""
+        """How many to halve next: one at first, to learn how long it takes; 0 once the time is up."""
         self.began = time.monotonic()
         left = self.until - self.began
         if left < 0 or self.each > 2 * left + 1:
@@ -139,7 +140,7 @@ class BoxPace:
         return min(self.most, max(1, int(min(0.2, left / 5) / self.each))) if self.each else 1
 
     def done(self, count: int) -> None:
-        """So many boxes were halved since they were asked for."""
+        """Note that this many boxes have been halved since `boxes` was called."""
         self.each = (time.monotonic() - self.began) / count
 
 
@@ -147,36 +148,25 @@ class Best:
     """The best point found so far for each problem."""
 
     def __init__(
-        self, polynomial: LadderPolynomial, region: Region, weights: Tensor, start: Tensor, space: Space | None = None
+        self, polynomial: LadderPolynomial, region: Region, weights: Tensor, start: Tensor, space: Space
     ) -> None:
-        self.polynomial, self.region, self.weights, self.space = polynomial, region, weights, space
+        self.polynomial, self.feasible, self.weights, self.space = polynomial, Feasible(region), weights, space
         self.x = start.clone()
         self.value = self.values(torch.arange(len(start)), start)
 
     def values(self, problem: Tensor, points: Tensor) -> Tensor:
         """What is maximized, at points of some problems. Shape (c,)."""
-        read = points if self.space is None else self.space.surface.lift(points)
-        values = (self.polynomial(read) * self.weights[problem]).sum(-1)
+        values = (self.polynomial(self.space.surface.lift(points)) * self.weights[problem]).sum(-1)
         return torch.nan_to_num(values, nan=-torch.inf)
 
     def look(self, problem: Tensor, points: Tensor) -> None:
         """Keep the points that are better than what was known."""
-        region = self.region[problem]
-        points = torch.minimum(torch.maximum(points, region.lower), region.upper)
-        if region.norm == 2:
-            step = points - region.center
-            length = step.norm(dim=-1, keepdim=True).clamp_min(1e-300)
-            points = region.center + step * (region.radius[:, :1] * (1 - 1e-14) / length).clamp_max(1.0)
+        points = self.feasible[problem].held(points)
         values = self.values(problem, points)
         top = self.value.scatter_reduce(0, problem, values, "amax")
         winners = (values >= top[problem]) & (values > self.value[problem])
         self.x[problem[winners]] = points[winners]
         self.value[problem[winners]] = values[winners]
-
-
-def tightened(nodes: Nodes, limit: Tensor) -> Nodes:
-    """The same boxes with bounds of at most ``limit``."""
-    return Nodes(**{**vars(nodes), "bound": torch.minimum(nodes.bound, limit)})
 
 
 def outside_left_out(nodes: Nodes, region: Region) -> Nodes:

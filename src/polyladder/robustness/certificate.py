@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.ladder import LadderPolynomial, check_tensor
 from polyladder.robustness.region import Norm, Region
 
 
@@ -40,8 +40,7 @@ def check_region(polynomial: LadderPolynomial, center: Tensor, radius: Any, norm
     d = polynomial.in_features
     if norm not in ("inf", 2):
         raise ValueError(f"norm must be 'inf' or 2; got {norm!r}.")
-    if not isinstance(center, Tensor):
-        raise TypeError(f"center must be a torch.Tensor; got {type(center).__name__}. Wrap it in torch.as_tensor.")
+    check_tensor("center", center)
     rows = center.unsqueeze(0) if center.dim() == 1 else center
     if rows.dim() != 2 or rows.shape[-1] != d:
         raise ValueError(f"center must have shape ({d},) or (n, {d}); got shape {tuple(center.shape)}.")
@@ -70,20 +69,17 @@ def check_region(polynomial: LadderPolynomial, center: Tensor, radius: Any, norm
     return Region(rows.double().cpu(), sizes.expand(*rows.shape).clone(), norm)
 
 
-def check_seconds(max_seconds: float | None) -> float | None:
-    """Seconds, or None."""
-    if max_seconds is None:
-        return None
-    if isinstance(max_seconds, bool) or not isinstance(max_seconds, int | float) or not 0 <= max_seconds < float("inf"):
-        raise ValueError(f"max_seconds must be a number of seconds that is not negative, or None; got {max_seconds!r}.")
-    return float(max_seconds)
+def check_number(name: str, value: Any, what: str = "a number that is not negative") -> float:
+    """Refuse all but finite numbers from 0 on."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise ValueError(f"{name} must be {what}; got {value!r}.")
+    return float(value)
 
 
-def check_tolerance(tolerance: float) -> float:
-    """A number from 0 on."""
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < float("inf"):
-        raise ValueError(f"tolerance must be a number that is not negative; got {tolerance!r}.")
-    return float(tolerance)
+def check_seconds(max_seconds: float | None) -> None:
+    """Refuse what is neither a number of seconds nor None."""
+    if max_seconds is not None:
+        check_number("max_seconds", max_seconds, "a number of seconds that is not negative, or None")
 
 
 def single(polynomial: LadderPolynomial) -> LadderPolynomial:

@@ -14,7 +14,7 @@ from polyladder.polynomial.rescale import rescaled
 from polyladder.renamed import renamed
 from polyladder.robustness.bounds import upper_bounds
 from polyladder.robustness.branch import Stop, branch
-from polyladder.robustness.certificate import Certificate, check_seconds, check_tolerance
+from polyladder.robustness.certificate import Certificate, check_number, check_seconds
 from polyladder.robustness.region import Norm, Region
 from polyladder.robustness.table_boxes import regions_of
 from polyladder.training.threads import small_on_one_thread
@@ -61,7 +61,7 @@ def certify(
         (tensor([[0.2500]], dtype=torch.float64), tensor([[2.2500]], dtype=torch.float64))
     """
     check_seconds(max_seconds)
-    check_tolerance(tolerance)
+    check_number("tolerance", tolerance)
     if isinstance(model, LadderPolynomial) and model.batch_shape:
         count = math.prod(model.batch_shape)
         flat = model.map(lambda t: t.flatten(0, len(model.batch_shape) - 1))

@@ -15,7 +15,7 @@ WRITTEN = 2**23
 """Numbers of second derivatives that are held at once."""
 
 LARGEST = 4096
-"""Up to so many inputs second derivatives are written out."""
+"""Second derivatives are written out for up to this many inputs."""
 
 
 def degree_upper(
@@ -29,8 +29,8 @@ def degree_upper(
     r"""Bounds from the value, gradient and Hessian at the center, all exact, and sizes of the parts above them.
 
     With q^s the derivative with respect to the state of layer s, a part of degree j is
-    :math:`\sum_s q^s \cdot ((V^s \delta) * u^s_{j-1})`. Second derivatives are written out only for sums of which
-    they can decide whether the limit is kept.
+    :math:`\sum_s q^s \cdot ((V^s \delta) * u^s_{j-1})`. Second derivatives are written out only for those
+    sums where they can decide whether the bound falls to the limit.
 
     Args:
         polynomial: float64, a single one.
@@ -38,7 +38,7 @@ def degree_upper(
         states: of the ladder on them.
         readout: what is to be bounded: functionals of the last state. Shape (n, o, k_L).
         offset: shape (n, o).
-        limit: how low bounds need be, one number or shape (n, o).
+        limit: a bound at or below it is low enough. One number or shape (n, o).
 
     Returns:
         Upper bounds (n, o), and points in units of the region where they may be reached (n, o, d).

@@ -120,7 +120,7 @@ class Feasible:
     def rounded(self, x: Tensor, dtype: torch.dtype) -> Tensor:
         """Allowed points as numbers of a dtype, moved inward where rounding would lead out. Shape (q, d), float64.
 
-        Where a side of the region holds no number of the dtype, the nearest one stands outside.
+        Where the range of an input holds no number of the dtype, the nearest one outside is used.
         """
         if dtype == x.dtype:
             return x

@@ -30,10 +30,10 @@ def certify_margins(
     norm: Norm = "inf",
     max_seconds: float | None = None,
 ) -> Tensor:
-    """Proven upper bounds on the highest output of another class less that of y; negative: the class stays.
+    """Proven upper bounds on the highest output of another class minus that of y; if negative, the class stays.
 
-    Differences of outputs are bounded as such, which is tighter than bounding each output. Where a closer bound
-    could not decide a row without splitting, the one that costs least is returned.
+    Differences of outputs are bounded as such, which is tighter than bounding each output. A row that even the
+    closest bound could not decide without splitting gets the cheapest bound.
 
     Args:
         model: a single ladder, or a fitted estimator of classes.

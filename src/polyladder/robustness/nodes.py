@@ -61,17 +61,17 @@ class Tree:
     Attributes:
         polynomial: float64, a single one.
         weights: for each problem, of the outputs. Shape (q, m).
-        space: what the inputs are tied to; None where they are free.
+        space: what the inputs are tied to.
     """
 
     polynomial: LadderPolynomial
     weights: Tensor
-    space: Space | None = None
+    space: Space
 
     @property
     def is_written(self) -> bool:
         """Whether the polynomial is written out."""
-        return cost(self.polynomial) <= NUMBERS and (self.space is None or self.space.is_plain)
+        return cost(self.polynomial) <= NUMBERS and self.space.surface.is_smooth
 
     @property
     def capacity(self) -> int:
@@ -88,9 +88,7 @@ class Tree:
 
     def roots(self, region: Region) -> tuple[Nodes, Tensor]:
         """The box of each problem, and a point in it."""
-        lower, upper = region.cover
-        if self.space is not None:
-            lower, upper, _ = self.space.snapped(lower, upper)
+        lower, upper, _ = self.space.snapped(*region.cover)
         return self.bounded(torch.arange(len(region)), lower, upper)
 
     def bounded(self, problem: Tensor, lower: Tensor, upper: Tensor) -> tuple[Nodes, Tensor]:
@@ -109,22 +107,15 @@ class Tree:
     def split(self, nodes: Nodes) -> tuple[Nodes, Tensor, Tensor]:
         """Both parts of every box, as far as they hold rows; a point in each; and which of 2 c parts are there."""
         at, problem = nodes.variable.unsqueeze(-1), nodes.problem.repeat(2)
-        if self.space is None:
-            low, high = nodes.lower.gather(1, at), nodes.upper.gather(1, at)
-            cut = low + (high - low) / 2
-        else:
-            cut = self.space.cut(nodes.lower, nodes.upper, nodes.variable).unsqueeze(-1)
+        cut = self.space.cut(nodes.lower, nodes.upper, nodes.variable).unsqueeze(-1)
         lower = torch.cat([nodes.lower, nodes.lower.scatter(1, at, cut)])
         upper = torch.cat([nodes.upper.scatter(1, at, cut), nodes.upper])
-        if self.space is not None:
-            lower, upper, exists = self.space.snapped(lower, upper)
+        lower, upper, exists = self.space.snapped(lower, upper)
+        if not (self.is_written and self.space.is_free):
             return *self.bounded(problem[exists], lower[exists], upper[exists]), exists
-        every = torch.ones(len(problem), dtype=torch.bool)
-        if not self.is_written:
-            return *self.examined(problem, lower, upper), every
         p = self.polynomial
         coefficients, error = halves(nodes.coefficients, nodes.error, nodes.variable, p.in_features, p.order)
-        return *self.read(problem, lower, upper, coefficients.flatten(0, 1), error.repeat(2)), every
+        return *self.read(problem, lower, upper, coefficients.flatten(0, 1), error.repeat(2)), exists
 
     def read(
         self, problem: Tensor, lower: Tensor, upper: Tensor, coefficients: Tensor, error: Tensor
@@ -137,20 +128,16 @@ class Tree:
         variable = torch.where(upper > lower, score + 1e-300, -1.0).argmax(-1)
         middle, half = (lower + upper) / 2, (upper - lower) / 2
         nodes = Nodes(problem, lower, upper, coefficients, error, bound, variable)
-        return nodes, self.rows(middle + half * points, nodes)
+        return nodes, self.space.rows(middle + half * points, lower, upper)
 
     def examined(self, problem: Tensor, lower: Tensor, upper: Tensor) -> tuple[Nodes, Tensor]:
         """Bound boxes layer by layer."""
-        region = box(lower, upper) if self.space is None else self.space.lifted(lower, upper)
+        region = self.space.lifted(lower, upper)
         weights = self.weights[problem].unsqueeze(1)
         bound, points = upper_bounds(self.polynomial, region, weights)
         loss = (weights @ jacobian(self.polynomial, region.center)).squeeze(1).abs() * region.radius
-        loss = loss if self.space is None else self.space.share(loss, lower.shape[1])
+        loss = self.space.share(loss, lower.shape[1])
         variable = torch.where(upper > lower, loss + 1e-300, -1.0).argmax(-1)
         empty = lower.new_empty(len(lower), 0)
         nodes = Nodes(problem, lower, upper, empty, lower.new_zeros(len(lower)), bound[:, 0], variable)
-        return nodes, self.rows(points[:, 0, : lower.shape[1]], nodes)
-
-    def rows(self, points: Tensor, nodes: Nodes) -> Tensor:
-        """Points as the inputs may be."""
-        return points if self.space is None else self.space.rows(points, nodes.lower, nodes.upper)
+        return nodes, self.space.rows(points[:, 0, : lower.shape[1]], lower, upper)

@@ -18,7 +18,7 @@ from polyladder.robustness.certificate import single
 from polyladder.robustness.feasible import Feasible
 from polyladder.robustness.optimum import Optimum, Search
 from polyladder.robustness.region import Region, box
-from polyladder.robustness.surface import SmoothSurface
+from polyladder.robustness.surface import Surface
 from polyladder.robustness.table_model import read_estimator
 from polyladder.robustness.table_optimum import best_row
 from polyladder.training.threads import small_on_one_thread
@@ -113,11 +113,11 @@ def extreme(
 
 def largest(polynomial: LadderPolynomial, region: Region, search: Search) -> Maximum:
     """The best value over a box."""
-    weights = search.weights(polynomial.out_features)
+    weights, surface = search.weights(polynomial.out_features), Surface.of(polynomial)
     feasible = Feasible(region[torch.zeros(STARTS, dtype=torch.long)])
     unit = torch.rand(STARTS, polynomial.in_features, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     starts = feasible.held(region.lower + unit * (region.upper - region.lower))
-    climb = Climb(SmoothSurface(polynomial), feasible, weights.expand(STARTS, -1), starts, search.climbing_ends)
+    climb = Climb(surface, feasible, weights.expand(STARTS, -1), starts, search.climbing_ends)
     values = climb.value[climb.value.isfinite()]
     spread = float(values.max() - values.min()) if len(values) else 0.0
     climb.run(50)

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from polyladder.robustness.branch import Stop
-from polyladder.robustness.certificate import check_seconds, check_tolerance
+from polyladder.robustness.certificate import check_number, check_seconds
 
 SHARE = 0.4
-"""Of the time that climbing may take; the rest is for the proof."""
+"""The share of the time that climbing may take; the rest is for the proof."""
 
 SPREAD = 0.01
 """Where the optimum is near zero, the gap is measured by this part of the spread of the outputs."""
@@ -70,10 +70,10 @@ class Search:
     began: float
 
     def check(self, outputs: int) -> None:
-        """Refuse what is no output, no gap or no time."""
+        """Refuse an output that does not exist, and a tolerance or a time that is not a number from 0 on."""
         if isinstance(self.output, bool) or not isinstance(self.output, int) or not 0 <= self.output < outputs:
             raise ValueError(f"output must be from 0 to {outputs - 1}; got {self.output!r}.")
-        check_tolerance(self.tolerance)
+        check_number("tolerance", self.tolerance)
         if self.max_seconds != torch.inf:
             check_seconds(self.max_seconds)
 
@@ -88,12 +88,12 @@ class Search:
         return time.monotonic() - self.began
 
     def weights(self, outputs: int) -> Tensor:
-        """Of the outputs in what is to be large. Shape (1, m)."""
+        """The weights of the outputs in the sum that is to be large. Shape (1, m)."""
         found = torch.zeros(1, outputs, dtype=torch.float64)
         found[0, self.output] = self.sign
         return found
 
     def stop(self, spread: float, ceiling: float = torch.inf) -> Stop:
-        """When the proof ends, the values having this spread and counting as no more than a ceiling."""
+        """When the proof ends, given the spread of the outputs; values above the ceiling count as the ceiling."""
         absolute = torch.tensor([self.tolerance * SPREAD * spread], dtype=torch.float64)
         return Stop(max(0.0, self.max_seconds - self.seconds), self.tolerance, absolute, ceiling=ceiling)

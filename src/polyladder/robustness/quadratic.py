@@ -14,10 +14,10 @@ from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, exact, matmul, p
 from polyladder.robustness.region import Norm, euclidean, highest_on
 
 STEPS = 24
-"""Of the ascent."""
+"""Steps of the ascent, at most."""
 
 EIGEN = 1024
-"""Up to so many inputs eigenvalues are computed; beyond, row sums stand for them."""
+"""Eigenvalues are computed for up to this many inputs; with more, row sums bound them."""
 
 
 def quadratic_upper(b: Ball, C: Ball, norm: Norm) -> tuple[Tensor, Tensor]:

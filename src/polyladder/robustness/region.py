@@ -46,10 +46,6 @@ class Region:
             return sum_up(rows.size * radius) * UP
         return euclidean(rows.size) * radius[..., 0] * UP
 
-    def inputs(self) -> Ball:
-        """The inputs, each by itself. Shape (n, d)."""
-        return Ball(self.center, self.radius)
-
     def at(self, t: Tensor) -> Tensor:
         """The points center + radius * t, held inside the region as far as float64 can. Shape (n, d)."""
         if self.norm == "inf":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from polyladder.robustness.feasible import Rules
 from polyladder.robustness.region import Region, box
-from polyladder.robustness.surface import Pieces, Surface
+from polyladder.robustness.surface import Surface
 
 ROOM = 1e-12
 """By how much the end of a ramp is widened, for its rounding."""
@@ -33,7 +33,7 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """What a table's inputs are tied to.
+    """What a table's inputs must keep to, so that a point is a row.
 
     Attributes:
         surface: what the polynomial reads at points.
@@ -42,18 +42,13 @@ class Space:
     """
 
     surface: Surface
-    rules: Rules
+    rules: Rules = field(default_factory=Rules)
     gaps: tuple[Gap, ...] = ()
 
     @property
     def is_free(self) -> bool:
-        """Whether the inputs are tied to nothing."""
-        return self.is_plain and not self.levels
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the polynomial reads the inputs themselves."""
-        return not isinstance(self.surface, Pieces)
+        """Whether the inputs keep to nothing but their region, and are what the polynomial reads."""
+        return self.surface.is_smooth and not self.levels
 
     @cached_property
     def levels(self) -> dict[int, Tensor]:
@@ -71,15 +66,13 @@ class Space:
 
     def share(self, sizes: Tensor, d: int) -> Tensor:
         """Sizes of what the polynomial reads, (n, lifted), added up for each input. Shape (n, d)."""
-        if not isinstance(self.surface, Pieces):
-            return sizes
         return sizes[:, :d].index_add(1, self.surface.column, sizes[:, d:])
 
     def cut(self, lower: Tensor, upper: Tensor, variable: Tensor) -> Tensor:
         """Where boxes (n, d) are parted along an input each: in the middle, or at a knot near it. Shape (n,)."""
         low, high = (end.gather(1, variable.unsqueeze(-1)) for end in (lower, upper))
         middle = low + (high - low) / 2
-        if not isinstance(self.surface, Pieces):
+        if self.surface.is_smooth:
             return middle.squeeze(-1)
         knots = torch.cat([self.surface.low, self.surface.high])
         own = self.surface.column.repeat(2) == variable.unsqueeze(-1)

@@ -1,31 +1,19 @@
-"""What every state of a ladder can be on a region: intervals, and its Taylor polynomial around the center."""
+"""The Taylor polynomial of every state of a ladder around the center of a region."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from polyladder.polynomial.ball import (
-    EPSILON,
-    TINY,
-    UP,
-    Ball,
-    affine,
-    exact,
-    interval_product,
-    matmul,
-    plus,
-    product,
-    sum_up,
-)
+from polyladder.polynomial.ball import EPSILON, TINY, UP, Ball, affine, exact, matmul, plus, product, sum_up
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.region import Region
 
 WIDE = 256
-"""Units from which on products of weights between layers are not formed: they would take most of the time. Wide ladders
-are mostly sums of units that keep to themselves, which lose nothing."""
+"""From this many units in a layer on, products of weights between layers are not formed, as they would take most of the
+time. Wide ladders are mostly sums of units that do not mix, for which nothing is lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,20 +25,14 @@ class States:
         gates: V x + c at the centers. Shapes (n, k).
         slopes: derivatives of ``inner`` at the centers. Shapes (n, k, d).
         parts: for each layer, bounds on the parts of degree 1, 2, ... of W h + b on the region. Shapes (n, k).
-        inner_range: what W h + b can be on the region. Shapes (n, k).
-        gate_range: what V x + c can be on the region. Shapes (n, k).
         gate_reach: by how much V x + c can change on the region. Shapes (n, k).
-        top: the last state on the region. Shape (n, k_L).
     """
 
-    inner: list[Ball]
-    gates: list[Ball]
-    slopes: list[Ball]
-    parts: list[list[Tensor]]
-    inner_range: list[Ball]
-    gate_range: list[Ball]
-    gate_reach: list[Tensor]
-    top: Ball
+    inner: list[Ball] = field(default_factory=list)
+    gates: list[Ball] = field(default_factory=list)
+    slopes: list[Ball] = field(default_factory=list)
+    parts: list[list[Tensor]] = field(default_factory=list)
+    gate_reach: list[Tensor] = field(default_factory=list)
 
 
 def states_on(polynomial: LadderPolynomial, region: Region) -> States:
@@ -65,11 +47,9 @@ def states_on(polynomial: LadderPolynomial, region: Region) -> States:
         polynomial: float64, a single one.
         region: n regions.
     """
-    n, x = len(region), region.inputs()
-    found = States([], [], [], [], [], [], [], x)
+    n, found = len(region), States()
     h, dh = exact(region.center), exact(torch.eye(polynomial.in_features, dtype=torch.float64).expand(n, -1, -1))
     between: list[Ball] = []
-    top = x
     for W, b, V, c in polynomial.layers():
         inner, gate = affine(h, W, b), affine(exact(region.center), V, c)
         slope = exact(W.expand(n, -1, -1)) if not found.inner else matmul(exact(W), dh)
@@ -77,21 +57,15 @@ def states_on(polynomial: LadderPolynomial, region: Region) -> States:
             parts, between = higher_parts(W, found, between, region.reach(slope))
         else:
             parts = layered_parts(W, found, region.reach(slope))
-        reach = region.reach(exact(V.expand(n, -1, -1)))
-        gate_range = Ball(gate.mid, (gate.rad + reach) * UP)
-        taylor = Ball(inner.mid, (inner.rad + sum_up(torch.stack(parts), 0)) * UP)
-        inner_range = tighter(taylor, affine(top, W, b))
         found.inner.append(inner)
         found.gates.append(gate)
         found.slopes.append(slope)
         found.parts.append(parts)
-        found.inner_range.append(inner_range)
-        found.gate_range.append(gate_range)
-        found.gate_reach.append(reach)
+        found.gate_reach.append(region.reach(exact(V.expand(n, -1, -1))))
         rise = product(gate.column, slope)
         dh = plus(rise, product(inner.column, exact(V.expand(n, -1, -1))))
-        h, top = product(inner, gate), interval_product(inner_range, gate_range)
-    return replace(found, top=top)
+        h = product(inner, gate)
+    return found
 
 
 def higher_parts(W: Tensor, found: States, between: list[Ball], first: Tensor) -> tuple[list[Tensor], list[Ball]]:
@@ -135,9 +109,3 @@ def layered_parts(W: Tensor, found: States, first: Tensor) -> list[Tensor]:
             part = (part + size * below[j]) * UP
         parts.append((part @ weights) * (1 + (2 * k + 8) * EPSILON) + k * TINY)
     return parts
-
-
-def tighter(first: Ball, second: Ball) -> Ball:
-    """The ball of smaller radius; where one is no number, the other."""
-    better = (second.rad < first.rad) | ~first.rad.isfinite() | ~first.mid.isfinite()
-    return Ball(torch.where(better, second.mid, first.mid), torch.where(better, second.rad, first.rad))

@@ -1,4 +1,4 @@
-"""What a search climbs: a ladder, or one over ramps as a function of the columns alone, a polynomial on each piece.
+"""What a search climbs: a ladder as a function of its inputs, or of those without ramps, a polynomial on each piece.
 
 Ramps follow their columns. A search that moved them by themselves would find points that no row has.
 """
@@ -6,7 +6,6 @@ Ramps follow their columns. A search that moved them by themselves would find po
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -20,62 +19,12 @@ AT_ONCE = 2**23
 """Numbers of states along lines that are held at once."""
 
 
-class Surface(Protocol):
-    """A function of d inputs that is known exactly along lines."""
-
-    @property
-    def polynomial(self) -> LadderPolynomial:
-        """Of the lifted inputs; float64, a single one."""
-
-    def lift(self, x: Tensor) -> Tensor:
-        """What the polynomial reads at points (n, d)."""
-
-    def pulled(self, slopes: Tensor, x: Tensor) -> Tensor:
-        """Derivatives by the inputs from those by what the polynomial reads, (n, ..., lifted), at points (n, d)."""
-
-    def along(self, x: Tensor, direction: Tensor, low: Tensor, high: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """Where weighted sums of outputs are highest on the segments x + t direction, low <= t <= high.
-
-        Args:
-            x: shape (n, d).
-            direction: shape (n, d).
-            low: shape (n,), at most 0.
-            high: shape (n,), at least 0.
-            weights: shape (n, m).
-
-        Returns:
-            Which segments have such a place that is known, and t for those.
-        """
-
-
 @dataclass(frozen=True, eq=False)
-class SmoothSurface:
-    """A ladder as it is."""
-
-    polynomial: LadderPolynomial
-
-    def lift(self, x: Tensor) -> Tensor:
-        """The points themselves."""
-        return x
-
-    def pulled(self, slopes: Tensor, x: Tensor) -> Tensor:
-        """The derivatives themselves."""
-        return slopes
-
-    def along(self, x: Tensor, direction: Tensor, low: Tensor, high: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """See `Surface`."""
-        line = (line_polynomial(self.polynomial, x, direction).coefficients * weights.unsqueeze(-1)).sum(-2)
-        good = line.isfinite().all(-1)
-        t = highest(line[good], low[good], high[good])
-        return (torch.zeros_like(good), low[:0]) if t is None else (good, t)
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """A ladder that reads inputs, and then ramps of some of them.
+class Surface:
+    """A ladder that reads inputs, and then ramps of some of them: a function of the inputs, known exactly along lines.
 
     Attributes:
-        polynomial: over inputs and ramps.
+        polynomial: over inputs and ramps; float64, a single one.
         column: the input of each ramp. Shape (ramps,).
         low: where ramps begin to rise. Shape (ramps,).
         high: where they stop. Shape (ramps,).
@@ -91,13 +40,21 @@ class Pieces:
     scale: Tensor
 
     @classmethod
-    def of(cls, polynomial: LadderPolynomial, ramps: Ramps) -> Pieces:
-        """The surface of a model's polynomial over its ramps."""
+    def of(cls, polynomial: LadderPolynomial, ramps: Ramps | None = None) -> Surface:
+        """The surface of a polynomial over the ramps of its model, if there are some."""
+        if ramps is None:
+            none = torch.zeros(0, dtype=torch.float64)
+            return cls(polynomial, none.long(), none, none, none, none)
         numbers = (torch.from_numpy(t).double() for t in (ramps.low, ramps.high, ramps.mean, ramps.scale))
         return cls(polynomial, torch.from_numpy(ramps.column).long(), *numbers)
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether there are no ramps."""
+        return not len(self.column)
+
     def lift(self, x: Tensor) -> Tensor:
-        """The inputs and their ramps. Shape (n, d) to (n, d + ramps)."""
+        """What the polynomial reads at points: the inputs and their ramps. Shape (n, d) to (n, d + ramps)."""
         risen = ((x[:, self.column] - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
         return torch.cat([x, (risen - self.mean) / self.scale], -1)
 
@@ -107,13 +64,26 @@ class Pieces:
         return torch.where((self.low <= t) & (t < self.high), 1 / ((self.high - self.low) * self.scale), 0.0)
 
     def pulled(self, slopes: Tensor, x: Tensor) -> Tensor:
-        """See `Surface`."""
+        """Derivatives by the inputs from those by what the polynomial reads, (n, ..., lifted), at points (n, d)."""
         d = x.shape[-1]
         steepness = self.steepness(x).view(len(x), *[1] * (slopes.dim() - 2), -1)
         return slopes[..., :d].index_add(-1, self.column, slopes[..., d:] * steepness)
 
     def along(self, x: Tensor, direction: Tensor, low: Tensor, high: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        """See `Surface`: the highest place of all pieces of the segment."""
+        """Where weighted sums of outputs are highest on the segments x + t direction, low <= t <= high.
+
+        Args:
+            x: shape (n, d).
+            direction: shape (n, d).
+            low: shape (n,), at most 0.
+            high: shape (n,), at least 0.
+            weights: shape (n, m).
+
+        Returns:
+            Which segments have such a place that is known, and t for those.
+        """
+        if self.is_smooth:
+            return highest_along(self.polynomial, x, direction, low, high, weights)
         row, first, last = self.pieces(x, direction, low, high)
         best, place = torch.full_like(low, -torch.inf), torch.zeros_like(low)
         p = self.polynomial
@@ -124,7 +94,7 @@ class Pieces:
             middle = x[rows] + ((a + b) / 2).unsqueeze(-1) * way
             rise = torch.cat([way, way[:, self.column] * self.steepness(middle)], -1)
             begin = self.lift(x[rows] + a.unsqueeze(-1) * way)
-            found, t = SmoothSurface(p).along(begin, rise, torch.zeros_like(a), b - a, weights[rows])
+            found, t = highest_along(p, begin, rise, torch.zeros_like(a), b - a, weights[rows])
             rows, a, b = rows[found], a[found], b[found]
             values = (p(begin[found] + t.unsqueeze(-1) * rise[found]) * weights[rows]).sum(-1)
             values = torch.nan_to_num(values, nan=-torch.inf)
@@ -153,6 +123,16 @@ def gradient(surface: Surface, x: Tensor, weights: Tensor) -> Tensor:
 def jacobians(surface: Surface, x: Tensor) -> Tensor:
     """Of all outputs, at points (n, d). Shape (n, m, d)."""
     return surface.pulled(jacobian(surface.polynomial, surface.lift(x)), x)
+
+
+def highest_along(
+    polynomial: LadderPolynomial, x: Tensor, direction: Tensor, low: Tensor, high: Tensor, weights: Tensor
+) -> tuple[Tensor, Tensor]:
+    """`Surface.along` for a ladder without ramps."""
+    line = (line_polynomial(polynomial, x, direction).coefficients * weights.unsqueeze(-1)).sum(-2)
+    good = line.isfinite().all(-1)
+    t = highest(line[good], low[good], high[good])
+    return (torch.zeros_like(good), low[:0]) if t is None else (good, t)
 
 
 def highest(along: Tensor, low: Tensor, high: Tensor) -> Tensor | None:

@@ -19,7 +19,7 @@ from polyladder.robustness.worst import Attack, Goal, aim_at, proven, strongest
 from polyladder.tables.table import Table
 
 LEVELS = 512
-"""Whole numbers of a column that are tried one by one."""
+"""Whole numbers of a column that are tried one by one, at most."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,11 @@ def attack_rows(
     bound = None
     if certificate:
         # Other rules are left out: a row may be given that does not keep to them, and is then part of the proof.
-        space = Space(model.surface, Rules())
-        bound = proven(model.polynomial, feasible, aim, found, max_seconds, None if space.is_free else space)
-        if model.limits is not None:
+        bound = proven(model.polynomial, feasible, aim, found, max_seconds, Space(model.surface))
+        if model.model.guard is not None:
             # A guarded prediction cannot be farther from y than the end of its range.
             bound = torch.minimum(
-                bound, torch.stack([aim.value(end.expand(len(x), -1)) for end in model.limits]).amax(0)
+                bound, torch.stack([aim.value(end.expand(len(x), -1)) for end in model.model.guard]).amax(0)
             )
     rows = worst_rows(model, boxes, found, columns.integer)
     outputs = model.outputs(rows)

@@ -13,7 +13,6 @@ from torch import Tensor
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.robustness.certificate import Certificate, check_region, single
 from polyladder.robustness.region import Norm, Region
-from polyladder.robustness.surface import Pieces
 from polyladder.robustness.table_model import Array, TableModel, read_estimator
 from polyladder.tables.table import Table
 
@@ -45,7 +44,7 @@ class TableBoxes:
             raise ValueError(f"norm must be 'inf' for an estimator, whose columns have their own units; got {norm!r}.")
         if not isinstance(radius, Mapping | int | float):
             raise TypeError(f"radius must be a number or a mapping from columns for an estimator; got {radius!r}.")
-        return cls.stepped(model, model.read(rows), model.reach(radius))
+        return cls.stepped(model, model.model.read(rows), model.reach(radius))
 
     @classmethod
     def stepped(cls, model: TableModel, table: Table, steps: Array, share: Array | None = None) -> TableBoxes:
@@ -60,7 +59,7 @@ class TableBoxes:
     def held(self, found: Certificate) -> Certificate:
         """What predictions can be, which the model may hold to a range."""
         held = Certificate(*(self.model.held(t) for t in vars(found).values()))
-        if not self.model.further and not isinstance(self.model.surface, Pieces):
+        if not self.model.further and self.model.surface.is_smooth:
             return held
         # A ramp or phase follows its column; the region lets it move by itself, to points that no row has.
         lowest, highest = self.reached()

@@ -18,12 +18,16 @@ from polyladder.fitted.steps import Fill
 from polyladder.fitted.steps.step import undone
 from polyladder.fitted.values import main_steps, ramps_of, scaled
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.robustness.certificate import check_number
 from polyladder.robustness.region import Region, box
 from polyladder.robustness.space import Gap
-from polyladder.robustness.surface import Pieces, SmoothSurface, Surface
+from polyladder.robustness.surface import Surface
 from polyladder.tables.table import Table
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+
+STEP = "a finite number that is not negative"
+"""What a radius of a column must be."""
 
 ROOM = 1e-12
 """By how much a scaled end is widened: scaling is monotone but for its rounding."""
@@ -45,11 +49,6 @@ class TableModel:
     def polynomial(self) -> LadderPolynomial:
         """The mean of its ladders."""
         return self.model.polynomial
-
-    @property
-    def limits(self) -> tuple[Tensor, Tensor] | None:
-        """The range that its predictions are held to, or None. Shapes (m,)."""
-        return self.model.guard
 
     @property
     def labels(self) -> np.ndarray[Any, Any] | None:
@@ -81,21 +80,11 @@ class TableModel:
         """The inputs of each column of categories."""
         return {name: list(column.inputs) for name, column in self.texts.items()}
 
-    def categories(self, name: str) -> list[str | None]:
-        """What a column of categories may hold."""
-        return list(self.texts[name].categories)
-
-    @property
-    def any_categories(self) -> dict[str, str | None]:
-        """One known category for each column of them."""
-        return {name: self.categories(name)[0] for name in self.groups}
-
     @cached_property
     def surface(self) -> Surface:
         """The polynomial as a function of its inputs without ramps, each of which is a column's own."""
         self.refuse_further()
-        ramps = ramps_of(self.model)
-        return SmoothSurface(self.polynomial) if ramps is None else Pieces.of(self.polynomial, ramps)
+        return Surface.of(self.polynomial, ramps_of(self.model))
 
     @cached_property
     def plain(self) -> Plan:
@@ -121,12 +110,6 @@ class TableModel:
         """The least and greatest numbers of training. Shapes (numeric columns,)."""
         return np.array([column.low for column in self.columns]), np.array([column.high for column in self.columns])
 
-    @property
-    def fills(self) -> Array | None:
-        """What missing numbers count as, or None where none may be missing. Shape (numeric columns,)."""
-        filled = [column.fill for column in self.columns]
-        return None if any(fill is None for fill in filled) else np.array(filled, dtype=np.float64)
-
     @cached_property
     def gaps(self) -> dict[int, Gap]:
         """For each numeric column that training has seen missing, what its inputs are then."""
@@ -138,10 +121,6 @@ class TableModel:
                 filled = float(self.scaled(place, np.array([column.fill]))[0]) if varies else column.fill
                 found[place] = Gap(column.flag, self.order.index(place) if varies else None, filled)
         return found
-
-    def read(self, rows: Any) -> Table:
-        """Check rows and take them apart."""
-        return self.model.read(rows)
 
     def inputs(self, table: Table) -> Tensor:
         """The inputs of rows, without ramps. Shape (n, d)."""
@@ -171,10 +150,10 @@ class TableModel:
         if not isinstance(radius, Mapping):
             least, greatest = self.training_range
             span, varying = greatest - least, list(self.numeric.values())
-            steps[varying] = check_step("radius", radius) * span[varying]
+            steps[varying] = check_number("radius", radius, STEP) * span[varying]
             return steps
         for name, step in radius.items():
-            steps[self.place(name, "radius")] = check_step(f"The radius of {name!r}", step)
+            steps[self.place(name, "radius")] = check_number(f"The radius of {name!r}", step, STEP)
         return steps
 
     def place(self, name: str, what: str) -> int:
@@ -226,7 +205,7 @@ class TableModel:
         found = dict(table.categories)
         for name, group in self.groups.items():
             held = z[:, group]
-            names = np.array(self.categories(name), dtype=object)[held.argmax(1).numpy()]
+            names = np.array(self.texts[name].categories, dtype=object)[held.argmax(1).numpy()]
             at = self.names.index(name)
             found[at] = np.where(held.sum(1).numpy() > 0, names, table.categories[at])
         return found
@@ -247,8 +226,8 @@ class TableModel:
         return self.held(self.model.table_outputs(table)[0])
 
     def held(self, values: Tensor) -> Tensor:
-        """Values within the range of predictions."""
-        return values if self.limits is None else torch.clamp(values, *self.limits)
+        """Values clipped to the range that predictions are held to, if there is one."""
+        return values if self.model.guard is None else torch.clamp(values, *self.model.guard)
 
     def meaning(self, output: int) -> str:
         """What an output is."""
@@ -270,14 +249,10 @@ class TableModel:
 
     def records(self, table: Table) -> list[dict[str, Any]]:
         """Rows as dictionaries, in the order of the table's columns."""
-        numbers = dict(zip(table.positions, table.numbers.T, strict=True))
-        return [
-            {
-                name: table.categories[i][row] if i in table.categories else number_or_none(numbers[i][row])
-                for i, name in enumerate(self.names)
-            }
-            for row in range(len(table.numbers))
-        ]
+        numbers = zip(table.positions, table.numbers.T, strict=True)
+        cells = {i: [None if np.isnan(value) else float(value) for value in column] for i, column in numbers}
+        columns = [cells[i] if i in cells else table.categories[i] for i in range(len(self.names))]
+        return [dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def read_estimator(model: AnyModel) -> TableModel:
@@ -289,15 +264,3 @@ def read_estimator(model: AnyModel) -> TableModel:
             f"got a {found.kind}. Use LPNNRegressor or LPNNClassifier."
         )
     return TableModel(found, tuple(column for column in found.columns if column.kind == "number"))
-
-
-def number_or_none(value: float) -> float | None:
-    """A number, or None where it is missing."""
-    return None if np.isnan(value) else float(value)
-
-
-def check_step(name: str, step: Any) -> float:
-    """A number that is finite and not negative."""
-    if isinstance(step, bool) or not isinstance(step, int | float) or not 0 <= step < float("inf"):
-        raise ValueError(f"{name} must be a finite number that is not negative; got {step!r}.")
-    return float(step)

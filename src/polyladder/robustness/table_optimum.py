@@ -24,11 +24,11 @@ STARTS = 64
 """Rows that are looked at before the search, at least: training rows first, then random ones."""
 
 CLIMBS = 24
-"""Rows from which it climbs."""
+"""The best of these rows, from which exact ascent starts: at most this many."""
 
 TOGETHER = 2**12
-"""Units of a layer, of all rows that climb at once. Of a wide ladder few do, the best first: so these are done when the
-time runs out."""
+"""Units of the widest layer, summed over the rows that climb together. With a wide ladder few rows climb at a time, the
+best ones first, so that these are finished when the time runs out."""
 
 
 def best_row(
@@ -87,11 +87,11 @@ class PredictionGoal:
     @property
     def ceiling(self) -> float:
         """What no prediction exceeds, whatever the polynomial says."""
-        limits, sign = self.model.limits, self.sought.sign
+        limits, sign = self.model.model.guard, self.sought.sign
         return float("inf") if limits is None else float(sign * limits[sign > 0][self.sought.output])
 
     def values(self, table: Table) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Of rows, as the model predicts them. Shape (n,)."""
+        """What is to be large, for rows as the model predicts them. Shape (n,)."""
         values = self.sought.sign * self.model.outputs(table)[:, self.sought.output].numpy()
         return np.asarray(np.nan_to_num(values, nan=-np.inf, posinf=np.inf, neginf=-np.inf))
 
@@ -128,9 +128,8 @@ def proven(search: TableSearch, goal: PredictionGoal, best: Table, stop: Stop) -
     x = goal.model.inputs(best)
     if goal.values(best)[0] >= goal.ceiling:
         ceiling = torch.tensor([goal.ceiling], dtype=torch.float64)
-        return Maximum(x, ceiling, ceiling, 0, 0.0)
-    space = None if search.space.is_free else search.space
-    return branch(goal.model.polynomial, search.region, goal.weights, x, stop, space)
+        return Maximum(x, ceiling, ceiling, 0)
+    return branch(goal.model.polynomial, search.region, goal.weights, x, stop, search.space)
 
 
 def say_what_is_not_known(model: TableModel) -> None:

@@ -18,7 +18,7 @@ from polyladder.robustness.table_model import ROOM, Array, TableModel
 from polyladder.tables.table import Table
 
 LEVELS = 4096
-"""Up to so many whole numbers are told apart in the search and in the proof. A column of more is searched as if it were
+"""A column with up to this many whole numbers is searched and proven number by number. One with more is treated as
 continuous, and rounded at the end."""
 
 
@@ -52,7 +52,7 @@ class TableSearch:
         low, high = ends(model, lower, upper, fixed)
         categories = {name: fixed[name] for name in model.groups if name in fixed}
         for name, value in categories.items():
-            known = model.categories(name)
+            known = list(model.texts[name].categories)
             if value not in known:
                 raise ValueError(f"fixed must give {name!r} one of {known[:8]}; got {value!r}.")
         integral = model.integral
@@ -79,7 +79,7 @@ class TableSearch:
         rng = np.random.default_rng(0)
         more = max(count - len(kept.numbers), count // 2)
         numbers = rng.uniform(self.low, self.high, (more, len(self.low)))
-        known = {self.model.names.index(name): self.model.categories(name) for name in self.model.groups}
+        known = {self.model.names.index(name): list(each.categories) for name, each in self.model.texts.items()}
         categories = {}
         for i, column in kept.categories.items():
             drawn = rng.choice(np.array(known.get(i, [*column[:1], None][:1]), dtype=object), more)
@@ -91,8 +91,9 @@ class TableSearch:
         numbers = table.numbers.copy()
         allowed = np.zeros(len(self.low), dtype=bool)
         allowed[[place for place, gap in self.model.gaps.items() if gap in self.space.gaps]] = True
-        if self.model.fills is not None:
-            numbers = np.where(np.isnan(numbers) & ~allowed, self.model.fills, numbers)
+        fills = [column.fill for column in self.model.columns]
+        if all(fill is not None for fill in fills):
+            numbers = np.where(np.isnan(numbers) & ~allowed, np.array(fills, dtype=np.float64), numbers)
         numbers = np.where(self.whole, np.round(numbers), numbers)
         numbers = np.clip(numbers, self.low, self.high)
         categories = dict(table.categories)
@@ -123,7 +124,7 @@ class TableSearch:
 
 def plain_box(model: TableModel, low: Array, high: Array, fixed: Mapping[str, str | None], space: Space) -> Region:
     """The box of inputs without ramps, as far as rounding can tell; levels and switches are exact."""
-    row = {**model.any_categories, **fixed}
+    row = {**{name: column.categories[0] for name, column in model.texts.items()}, **fixed}
     both = [model.inputs(model.table_of(end[None], [row])) for end in (low, high)]
     lower, upper = torch.minimum(*both), torch.maximum(*both)
     room = torch.where(upper > lower, ROOM * (1 + torch.maximum(lower.abs(), upper.abs())), 0.0)

@@ -20,8 +20,11 @@ from polyladder.robustness.surface import Surface, jacobians
 
 Goal = Literal["margin", "up", "down", "away"]
 
-ALL, TARGETS = 5, 3
-"""Up to so many other classes are all tried for each row; with more, those that the gradient says are nearest."""
+ALL = 5
+"""Up to this many other classes are all tried for each row."""
+
+TARGETS = 3
+"""Of more other classes, this many are tried: those that the gradient says are nearest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,7 @@ class Attack:
         x: the worst inputs. Shape (n, d), dtype of the ladder. Of an estimator, the inputs of its polynomial that the
             worst rows stand for, without ramps.
         prediction: the outputs there; of an estimator as it predicts them, of classes before the link. Shape (n, m).
-        value: what was made large: the highest output of another class less that of y; or f - y, y - f or their larger
+        value: what was made large: the highest output of another class minus that of y; or f - y, y - f or their larger
             for numbers. Shape (n,), float64.
         success: whether the class changed, or for numbers whether the value exceeds ``within`` (left out: whether it
             grew). Shape (n,).
@@ -170,11 +173,11 @@ def proven(
     max_seconds: float | None,
     space: Space | None = None,
 ) -> Tensor:
-    """Bounds on the values of all allowed inputs: those of the region, frozen inputs held, other rules left out."""
+    """Bounds on the values of all inputs of the region whose frozen inputs stay; other rules are not used."""
     region = box(feasible.lower, feasible.upper) if feasible.region.norm == "inf" else feasible.region
     n, o, m = aim.weights.shape
     if max_seconds is None:
-        read = region if space is None else space.lifted(region.lower, region.upper)
+        read = region if space is None or space.is_free else space.lifted(region.lower, region.upper)
         bounds = upper_bounds(polynomial, read, aim.weights)[0]
     else:
         rows = torch.arange(n).repeat_interleave(o)

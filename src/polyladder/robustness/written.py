@@ -19,10 +19,12 @@ from polyladder.robustness.quadratic import quadratic_upper
 from polyladder.robustness.region import Norm, Region, euclidean
 
 NUMBERS = 2**22
-"""Numbers that writing out one region may take; beyond, a ladder is bounded layer by layer."""
+"""A ladder is written out if that takes at most this many numbers per region. Otherwise it is bounded layer by
+layer."""
 
 CHEBYSHEV = 6000
-"""Up to so many terms are turned into products of Chebyshev polynomials, which takes a matrix of as many rows."""
+"""Polynomials of up to this many terms are turned into products of Chebyshev polynomials, by a matrix of as many
+rows."""
 
 AT_ONCE = 2**23
 """Numbers of all regions that are written out at the same time."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from polyladder.polynomial.ladder import check_tensor
 from polyladder.polynomial.sparse import is_sparse, stored_values
 
 Rows = Tensor | Sequence[Tensor] | None
@@ -15,8 +16,7 @@ Rows = Tensor | Sequence[Tensor] | None
 
 def check_inputs(x: Tensor, in_features: int) -> None:
     """Refuse inputs that are not rows (n, d) of finite numbers."""
-    if not isinstance(x, Tensor):
-        raise TypeError(f"x must be a torch.Tensor; got {type(x).__name__}. Wrap it in torch.as_tensor.")
+    check_tensor("x", x)
     if x.dim() != 2 or x.shape[1] != in_features or not len(x):
         raise ValueError(f"x must have shape (n, {in_features}), n > 0; got shape {tuple(x.shape)}.")
     if not bool(stored_values(x).isfinite().all()):

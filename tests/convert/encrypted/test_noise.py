@@ -3,12 +3,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from polyladder.convert.encrypted.noise import CiphertextNoise, error_bound, ladder_error, multiplied, noise_of, summed
+from polyladder.convert.encrypted.noise import CiphertextNoise, error_bound, ladder_error, noise_of, summed
 from polyladder.convert.encrypted.normalized import NormalLadder, Sum, normalized
 from polyladder.convert.encrypted.parameters import Parameters, candidates
 from polyladder.convert.encrypted.server import Machine
 from polyladder.convert.source.fixed import held
 from polyladder.fitted.model import ladder_model
+from polyladder.polynomial.ball import product_error
 from tests.ladders import random_ladder
 
 
@@ -25,7 +26,8 @@ def test_products():
     rng = np.random.default_rng(0)
     exact, error = rng.uniform(-1, 1, (2, 400)), rng.uniform(0, 0.1, (2, 400))
     moved = exact + error * rng.uniform(-1, 1, (2, 400))
-    assert (np.abs(moved.prod(0) - exact.prod(0)) <= multiplied(*error)).all()
+    sized = [np.ones(400), error[0], np.ones(400), error[1]]
+    assert (np.abs(moved.prod(0) - exact.prod(0)) <= product_error(*sized)).all()
 
 
 @pytest.mark.parametrize("degree", [8192, 16384])
@@ -117,12 +119,12 @@ def test_no_noise_of_any_operation_is_forgotten(source, rungs):
     loud = {"fresh": 1e7 * real.fresh, "rescaled": 2e5 * real.rescaled, "switched": 5e13 * real.switched}
     noise = real if source == "all" else replace(CiphertextNoise(0, 0, 0, real.scale), **{source: loud[source]})
     if rungs == 0:
-        ladder = NormalLadder((), ((None, Sum(np.array([[0.25, 0.75]]), np.zeros(1))),), np.ones(1))
+        ladder = NormalLadder((), ((None, Sum(np.array([[0.25, 0.75]]), np.zeros(1))),))
     else:
         inner = [ones(3, 2), *(ones(3, 3) for _ in range(rungs - 1))]
         share = np.array([0.2, 0.3, 0.5])
         last = Sum(inner[-1].matrix * share[:, None], inner[-1].vector * share)
-        ladder = NormalLadder(tuple((u, ones(3, 2)) for u in inner[:-1]), ((last, ones(3, 2)),), np.ones(1))
+        ladder = NormalLadder(tuple((u, ones(3, 2)) for u in inner[:-1]), ((last, ones(3, 2)),))
     fresh = noise.fresh / noise.scale
     (found,) = WorstCase(parameters, noise).ladder(ladder, [Number(1 + fresh, parameters.scale) for _ in range(2)])
     error, (bound,) = found.value - 1, ladder_error(ladder, np.full(2, fresh), noise)

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from polyladder import LadderPolynomial
-from polyladder.convert.exported.ranges import Interval, feature_range, input_box, ladder_ranges
+from polyladder.convert.exported.ranges import feature_range, input_box, ladder_ranges
 from polyladder.fitted.model import fitted_model
+from polyladder.polynomial.ball import between
 from tests.export.estimators import NAMES, case, each
 from tests.ladders import random_ladder
 
@@ -17,18 +18,23 @@ def test_no_row_leaves_the_ranges(name):
     description = fitted_model(model)
     box = input_box(description)
     z = model.inputs(rows)
-    assert (z >= torch.tensor(box.low)).all()
-    assert (z <= torch.tensor(box.high)).all()
+    assert (z >= box.lower).all()
+    assert (z <= box.upper).all()
     for s in range(len(description.ladders)):
         p = description.ladders[s]
         rungs, outputs = ladder_ranges(p, box)
         states = p.hidden_states(z)
         for rung, h in zip(rungs, states[1:], strict=True):
-            assert (h.numpy() >= rung.product.low).all()
-            assert (h.numpy() <= rung.product.high).all()
-        f = p(z).numpy()
-        assert (f >= outputs.low).all()
-        assert (f <= outputs.high).all()
+            assert (h >= rung.product.lower).all()
+            assert (h <= rung.product.upper).all()
+        f = p(z)
+        assert (f >= outputs.lower).all()
+        assert (f <= outputs.upper).all()
+
+
+def box_of(low, high):
+    """A box of one input."""
+    return between(*(torch.full((1, 1), end, dtype=torch.float64) for end in (low, high)))
 
 
 def test_what_underflows_on_the_way_stays_in_the_ranges():
@@ -37,19 +43,19 @@ def test_what_underflows_on_the_way_stays_in_the_ranges():
     none = torch.zeros(1, dtype=torch.float64)
     p = LadderPolynomial((small, large), (none, none), (small, large), (none, none), one, none)
     for low, high in ((1.0, 2.0), (1e-170, 2e-170)):
-        rungs, out = ladder_ranges(p, Interval(np.array([low]), np.array([high])))
-        assert out.low[0] <= low**3 <= high**3 <= out.high[0]
+        rungs, out = ladder_ranges(p, box_of(low, high))
+        assert out.lower.item() <= low**3 <= high**3 <= out.upper.item()
         # W x = 1e-170 x, which is 1e-340 at the second.
-        assert Fraction(rungs[0].inner.high[0]) >= Fraction(1e-170) * Fraction(high)
+        assert Fraction(rungs[0].inner.upper.item()) >= Fraction(1e-170) * Fraction(high)
 
 
 def test_ranges_are_tight_where_interval_arithmetic_is_exact():
     """A ladder of one input that is used once: its range is attained."""
     p = random_ladder(d=1, hidden=(), m=1)
-    _, out = ladder_ranges(p, Interval(np.array([-1.0]), np.array([2.0])))
+    _, out = ladder_ranges(p, box_of(-1.0, 2.0))
     ends = p(torch.tensor([[-1.0], [2.0]], dtype=torch.float64)).numpy().ravel()
-    assert out.low[0] == pytest.approx(ends.min())
-    assert out.high[0] == pytest.approx(ends.max())
+    assert out.lower.item() == pytest.approx(ends.min())
+    assert out.upper.item() == pytest.approx(ends.max())
 
 
 def test_columns_that_nothing_holds_have_no_range():

@@ -2,14 +2,14 @@ import numpy as np
 from scipy.special import ndtr
 
 from polyladder.convert.onnx.answers import normal
-from polyladder.convert.onnx.graph import OPSET, Graph
+from polyladder.convert.onnx.graph import OPSET, Graph, Value
 
 
 def test_the_normal_distribution_is_right_to_rounding():
     from onnx import helper, numpy_helper
 
     graph = Graph()
-    graph.rename(normal(graph, "x", np.float64), "y")
+    graph.rename(normal(graph, Value(graph, "x")), "y")
     made = helper.make_model(
         helper.make_graph(
             [helper.make_node(op, i, o, **a) for op, i, o, a in graph.nodes],

@@ -1,7 +1,7 @@
 import numpy as np
 
 from polyladder.convert.onnx.features import apply
-from polyladder.convert.onnx.graph import OPSET, Graph
+from polyladder.convert.onnx.graph import OPSET, Graph, Value
 from polyladder.fitted.steps import Clip, Ramp
 from tests.convert.onnx.run import session
 
@@ -10,7 +10,7 @@ def evaluated(step, x):
     from onnx import helper, numpy_helper
 
     graph = Graph()
-    graph.rename(apply(graph, step, "x"), "y")
+    graph.rename(apply(graph, step, Value(graph, "x")), "y")
     made = helper.make_model(
         helper.make_graph(
             [helper.make_node(op, i, o, **a) for op, i, o, a in graph.nodes],

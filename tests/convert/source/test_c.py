@@ -59,6 +59,15 @@ def test_names_cannot_leave_their_comment_and_the_header_serves_c_plus_plus(tmp_
     assert linked.returncode == 0, linked.stderr
 
 
+def test_the_header_of_integers_serves_c_plus_plus(tmp_path):
+    fixed_source(ladder_model(random_ladder(d=1)), ranges=[(0.0, 1.0)]).write(tmp_path / "ladder.c")
+    called = "int32_t a[1], r[1] = {0}; ladder_predict(r, a); return ladder_column_exponents[0] > 0;"
+    (tmp_path / "m.cc").write_text(f'#include "ladder.h"\nint main() {{ {called} }}\n')
+    for command in (["-c", "ladder.c", "-o", "l.o"], ["m.cc", "l.o"]):
+        made = subprocess.run([compiler(), *command], cwd=tmp_path, capture_output=True, check=False)
+        assert made.returncode == 0, made.stderr
+
+
 def test_a_name_that_is_no_identifier_is_refused():
     with pytest.raises(ValueError, match="name must be an identifier"):
         c_source(ladder_model(random_ladder()), name="my model")

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from polyladder.convert.source.c import c_source
-from polyladder.convert.source.c_codes import code_text, has_codes
+from polyladder.convert.source.c_codes import code_text
+from polyladder.convert.source.c_words import has_codes
 from polyladder.convert.source.fixed import fixed_source
 from polyladder.fitted.model import fitted_model, ladder_model
 from tests.convert.source.compiled import call, library

@@ -1,15 +1,12 @@
 import pytest
 
-from polyladder.convert.source.fixed_steps import FixedColumn, Value, step_lines
-from polyladder.fitted.column import Column
+from polyladder.convert.source.fixed_steps import FixedNumber, step_lines
 from polyladder.fitted.steps import Affine, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp
-
-COLUMN = FixedColumn(Column("a", "category", ("u", "v")), 8)
 
 
 def after(*steps):
-    value = Value(8, 100.0, 0.002)
-    lines = [line for step in steps for line in step_lines(step, value, COLUMN, "row[0]", 16)]
+    value = FixedNumber(8, 100.0, 0.002)
+    lines = [line for step in steps for line in step_lines(step, value, ("u", "v"), "row[0]", 16)]
     return value, lines
 
 

@@ -6,7 +6,7 @@ import pytest
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.kernel import kernel_by_rows, kernel_on_folds
 from polyladder.estimators.selection.cross_fit import block_without, by_block, cross_fitted, doubtful
-from polyladder.estimators.selection.effort import EFFORTS
+from polyladder.estimators.selection.options import EFFORTS
 from polyladder.estimators.selection.problem import Problem
 from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import fit_relevance

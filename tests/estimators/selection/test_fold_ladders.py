@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from polyladder.estimators.selection.fold_ladders import (
-    LadderSettings,
     finished_ladders,
     fold_ladders,
     operations,
@@ -15,13 +14,13 @@ from polyladder.estimators.selection.fold_ladders import (
 )
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
-from tests.estimators.selection.problems import problem_of
+from tests.estimators.selection.problems import OPTIONS, problem_of
 from tests.ladders import random_ladder
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(90, 2))
 Y = X[:, :1] * X[:, 1:] + X[:, :1]
-SETTINGS = LadderSettings(3, 10.0, 2, 15, 1e-4, "auto", lambda count: list(range(count)))
+SETTINGS = replace(OPTIONS, width=3, models=2, iterations=15, tolerance=1e-4)
 
 
 def reader(x: np.ndarray = X) -> Reader:
@@ -55,7 +54,7 @@ def test_scatter_beyond_that_of_the_whole_mean() -> None:
     apart = [(outputs[k, 0] - outputs[k, 1])[torch.arange(90) % 3 == k].square().mean() / 2 for k in range(3)]
     # Means of two ladders scatter by half of a ladder's variance, the mean of all six by a sixth.
     assert trial.excess == pytest.approx(float(np.mean(apart)) * (1 / 2 - 1 / 6))
-    assert fold_ladders(noisy, reader(), 3, replace(SETTINGS, per_fold=1)).excess == 0.0
+    assert fold_ladders(noisy, reader(), 3, replace(SETTINGS, models=1)).excess == 0.0
 
 
 def test_a_ladder_of_scaled_inputs() -> None:

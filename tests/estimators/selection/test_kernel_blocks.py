@@ -1,31 +1,30 @@
 """Kernels over a table's columns: what they read, and how far inputs may go."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from polyladder.estimators.selection.effort import EFFORTS
-from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.kernel_blocks import (
     EDGE,
     MARGIN,
-    Options,
     equal_block,
     fitted_features,
     ramp_block,
     ramps_for,
     smooth_block,
 )
+from polyladder.estimators.selection.options import EFFORTS, Options
 from polyladder.estimators.selection.problem import Problem
 from polyladder.fitted.features import RAMPS, Features
 from polyladder.tables.table import Table
-from tests.estimators.selection.problems import problem_of
+from tests.estimators.selection.problems import OPTIONS, problem_of
 
 RNG = np.random.default_rng(4)
-LADDERS = LadderSettings(4, 10.0, 1, 2, 1e-3, "auto", lambda count: list(range(count)))
 
 
 def options(clip: bool = True) -> Options:
-    return Options(("standard",), True, Features(clip=clip, missing="error"), EFFORTS["low"], LADDERS, 0)
+    return replace(OPTIONS, features=Features(clip=clip, missing="error"), effort=EFFORTS["low"])
 
 
 def numbers(X: np.ndarray) -> Table:

@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from polyladder.estimators.selection.effort import EFFORTS
-from polyladder.estimators.selection.fold_ladders import LadderSettings, fold_ladders, operations
-from polyladder.estimators.selection.kernel_blocks import Options
+from polyladder.estimators.selection.fold_ladders import fold_ladders, operations
 from polyladder.estimators.selection.ladder_race import (
     FINE_ROWS,
     FOLDS,
@@ -16,18 +14,17 @@ from polyladder.estimators.selection.ladder_race import (
     summed_loss,
     try_ladders,
 )
+from polyladder.estimators.selection.options import EFFORTS, Options
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, Reader
-from polyladder.fitted.features import Features
-from tests.estimators.selection.problems import problem_of
+from tests.estimators.selection.problems import OPTIONS, problem_of
 
 RNG = np.random.default_rng(7)
-SETTINGS = LadderSettings(4, 10.0, 1, 8, 1e-3, "auto", lambda count: list(range(count)))
+SETTINGS = replace(OPTIONS, width=4, models=1, iterations=8)
 
 
-def options(ladders: LadderSettings = SETTINGS, cost: float = 1e12) -> Options:
-    effort = replace(EFFORTS["default"], ladder_cost=cost)
-    return Options(("standard",), False, Features(missing="error"), effort, ladders, 0)
+def options(cost: float = 1e12, models: int = 1) -> Options:
+    return replace(SETTINGS, effort=replace(EFFORTS["default"], ladder_cost=cost), models=models)
 
 
 def product(n: int) -> tuple[Problem, Reader]:
@@ -45,7 +42,7 @@ def test_no_ladders_of_few_rows_or_without_time_for_them() -> None:
     assert not try_ladders(problem, [reader], 0.1, options())
     problem, reader = product(LADDER_ROWS)
     assert not try_ladders(problem, [reader], 0.1, options(cost=1e6))
-    assert not try_ladders(problem, [reader], 0.1, options(replace(SETTINGS, per_fold=0)))
+    assert not try_ladders(problem, [reader], 0.1, options(models=0))
 
 
 @pytest.mark.slow

@@ -5,22 +5,18 @@ import numpy as np
 import pytest
 
 from polyladder import LPNNClassifier, load
-from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.ladder import SELECT_ROWS, SELECT_SCORES
-from polyladder.estimators.selection.effort import EFFORTS
 from polyladder.estimators.selection.many_rows import (
     IMAGE_COLUMNS,
     REACH,
-    TrainingOptions,
-    TrainingSettings,
     held_out,
     of_one_range,
     training_features,
 )
-from polyladder.estimators.training_size import Wanted
 from polyladder.fitted.features import Features
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import Array
+from tests.estimators.selection.problems import OPTIONS
 
 ROWS = SELECT_ROWS + 1000
 
@@ -31,11 +27,6 @@ def checkers(seed: int = 0) -> tuple[Array, Array]:
     X = rng.uniform(size=(ROWS, 3))
     y = (np.floor(4 * X[:, 0]) + np.floor(4 * X[:, 1])) % 2
     return X, np.where(rng.uniform(size=ROWS) < 0.1, 1 - y, y)
-
-
-def options(ramped: bool = True) -> TrainingOptions:
-    ladders = TrainingSettings(Wanted(), GradientTraining(), None, lambda count: list(range(count)))
-    return TrainingOptions("LPNNClassifier", Features(missing="error"), ramped, EFFORTS["default"], ladders, 0, False)
 
 
 def table(numbers: Array) -> Table:
@@ -114,26 +105,29 @@ def test_every_class_is_held_out_evenly_and_none_as_a_whole() -> None:
 @pytest.mark.parametrize("columns", [3, 20])
 def test_columns_get_ramps_where_these_are_affordable(columns: int) -> None:
     rng = np.random.default_rng(0)
-    narrow = training_features(table(rng.normal(size=(500, columns))), np.ones(500), options())
+    narrow = training_features(table(rng.normal(size=(500, columns))), np.ones(500), OPTIONS)
     assert narrow.ramps_ is not None
-    phased = replace(options(), features=Features(missing="error", periods={"x0": 3}))
+    phased = replace(OPTIONS, features=Features(missing="error", periods={"x0": 3}))
     turned = training_features(table(rng.normal(size=(500, columns))), np.ones(500), phased)
     assert len(turned.waves_) == 2
     assert 0 not in turned.kept_[turned.ramps_.column]
-    assert training_features(table(rng.normal(size=(500, 120))), np.ones(500), options()).ramps_ is None
-    assert training_features(table(rng.normal(size=(500, columns))), np.ones(500), options(ramped=False)).ramps_ is None
+    assert training_features(table(rng.normal(size=(500, 120))), np.ones(500), OPTIONS).ramps_ is None
+    assert (
+        training_features(table(rng.normal(size=(500, columns))), np.ones(500), replace(OPTIONS, ramped=False)).ramps_
+        is None
+    )
 
 
 def test_rare_ones_stay_within_reach_and_pixels_are_scaled_as_a_whole() -> None:
     rng = np.random.default_rng(0)
     rare = np.c_[rng.normal(size=1000), np.arange(1000) == 7]
-    assert np.abs(training_features(table(rare), np.ones(1000), options()).transform_table(table(rare))).max() <= REACH
+    assert np.abs(training_features(table(rare), np.ones(1000), OPTIONS).transform_table(table(rare))).max() <= REACH
     pixels = rng.integers(0, 256, size=(2000, IMAGE_COLUMNS)).astype(float)
     pixels[0], pixels[1] = 0.0, 255.0
-    image = training_features(table(pixels), np.ones(2000), options())
+    image = training_features(table(pixels), np.ones(2000), OPTIONS)
     assert image.whole
     assert len(np.unique(image.scaler_.scale_)) == 1
-    assert not training_features(table(pixels[:, 1:]), np.ones(2000), options()).whole
+    assert not training_features(table(pixels[:, 1:]), np.ones(2000), OPTIONS).whole
 
 
 def test_a_column_without_numbers_has_no_range() -> None:

@@ -5,19 +5,8 @@ import pytest
 from sklearn.datasets import load_iris, make_friedman1
 
 from polyladder import LPNNClassifier, LPNNRegressor
-from polyladder.estimators.selection.recipe import SelectionRecipe
-
-
-def weights_of(recipe: SelectionRecipe) -> list[float]:
-    """Of all that counts."""
-    kernels = [solve.weight for kernel in recipe.kernels for solve in kernel.solves]
-    lines = [solve.weight for solve in recipe.lines]
-    return [
-        *kernels,
-        *lines,
-        *(each.weight for each in recipe.ladders),
-        *([recipe.constant] if recipe.constant else []),
-    ]
+from polyladder.estimators.selection.candidates.kernel import Kernel
+from polyladder.estimators.selection.candidates.linear import Linear
 
 
 def test_a_recipe_holds_what_counts() -> None:
@@ -27,11 +16,12 @@ def test_a_recipe_holds_what_counts() -> None:
     assert recipe is not None
     assert recipe.selection == model.selection_
     counted = [each.weight for each in model.selection_.candidates if each.weight > 0]
-    assert sorted(weights_of(recipe)) == pytest.approx(sorted(counted))
+    assert sorted(weight for _, weight in recipe.used) == pytest.approx(sorted(counted))
     assert (recipe.rows, recipe.outputs, recipe.columns) == (150, 1, tuple(range(10)))
     assert not recipe.straight
-    assert all(len(kernel.scales.scales) == 10 for kernel in recipe.kernels)
-    assert bool(recipe.ramps) == any(kernel.features == "piecewise" for kernel in recipe.kernels)
+    blocks = [trial.block for trial, _ in recipe.used if isinstance(trial, Kernel)]
+    assert all(len(block.scales.scales) == 10 and len(block.x) == len(block.along) == 0 for block in blocks)
+    assert bool(recipe.ramps) == any(block.features == "piecewise" for block in blocks)
 
 
 def test_classes_are_counted_with_their_constant_and_lines() -> None:
@@ -40,8 +30,8 @@ def test_classes_are_counted_with_their_constant_and_lines() -> None:
     recipe = model.fit_again(X, y)
     assert recipe is not None
     assert recipe.outputs == 3
-    assert sum(weights_of(recipe)) == pytest.approx(1.0)
-    assert all(solve.ridge > 0 for solve in recipe.lines)
+    assert sum(weight for _, weight in recipe.used) == pytest.approx(1.0)
+    assert all(trial.ridge > 0 for trial, _ in recipe.used if isinstance(trial, Linear))
 
 
 def test_a_line_and_nothing_at_all_are_straight() -> None:

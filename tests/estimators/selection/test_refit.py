@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris, make_friedman1
 from polyladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators import ladder
 from polyladder.estimators.selection import refit
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 
 
 @pytest.fixture
@@ -81,8 +82,8 @@ def test_ladders_go_on_from_where_they_were(selections: list[int]) -> None:
     part, whole = LPNNRegressor(random_state=0), LPNNRegressor(random_state=0)
     recipe = part.fit_again(X[:380], y[:380])
     assert recipe is not None
-    (found,) = recipe.ladders
-    assert (found.features, len(found.inputs)) == ("standard", 4)
+    (found,) = [trial for trial, _ in recipe.used if isinstance(trial, LadderTrial)]
+    assert (found.features, len(found.columns)) == ("standard", 4)
     whole.fit_again(X[:450], y[:450], recipe=recipe)
     assert selections == [380]
     assert whole.order_ == part.order_
@@ -95,7 +96,7 @@ def test_ladders_of_many_rows_too(selections: list[int]) -> None:
     part, whole = LPNNRegressor(random_state=0), LPNNRegressor(random_state=0)
     recipe = part.fit_again(X[:2600], y[:2600])
     assert recipe is not None
-    assert recipe.ladders
+    assert any(isinstance(trial, LadderTrial) for trial, _ in recipe.used)
     whole.fit_again(X[:3000], y[:3000], recipe=recipe)
     assert selections == [2600]
     assert whole.score(X[3000:], y[3000:]) >= part.score(X[3000:], y[3000:]) - 0.01

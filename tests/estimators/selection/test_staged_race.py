@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from polyladder.estimators.selection.fold_ladders import LadderSettings
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import PLAIN, RAMPED, Reader
 from polyladder.estimators.selection.staged_race import HELD_OUT, MODELS, at_start, race_in_stages
 from polyladder.fitted.ramps import learn_ramps
-from tests.estimators.selection.problems import problem_of
+from tests.estimators.selection.problems import OPTIONS, problem_of
 
 RNG = np.random.default_rng(2)
 N = 2400
 X = RNG.uniform(-1, 1, size=(N, 2))
-SETTINGS = LadderSettings(4, 1e3, 2, 8, 1e-3, "auto", lambda count: list(range(count)))
+SETTINGS = replace(OPTIONS, width=4, ladder_seconds=1e3, models=2, iterations=8)
 
 
 def problem(y: np.ndarray) -> Problem:
@@ -70,7 +69,7 @@ def test_time_decides_about_models_rows_and_whether_there_are_any() -> None:
     whole, (plain, ramped) = problem(SMOOTH), readers()
     (rich,) = at_start(whole, ramped, N, SETTINGS)
     assert (len(rich.polynomial), rich.share) == (MODELS * SETTINGS.per_fold, 1.0)
-    (poor,) = at_start(whole, ramped, 100_000, replace(SETTINGS, seconds=0.2))
+    (poor,) = at_start(whole, ramped, 100_000, replace(SETTINGS, ladder_seconds=0.2))
     assert len(poor.polynomial) == SETTINGS.per_fold
     assert 0 < poor.share < 1
-    assert at_start(whole, plain, 100_000, replace(SETTINGS, seconds=0.01)) == []
+    assert at_start(whole, plain, 100_000, replace(SETTINGS, ladder_seconds=0.01)) == []

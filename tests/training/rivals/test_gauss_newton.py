@@ -10,7 +10,6 @@ from polyladder.training.rivals.gauss_newton import (
     gauss_newton_step,
     interpolation,
     joint_equations,
-    lowest_point,
 )
 from polyladder.training.solves import blocks as blocks_module
 from tests.training.rivals.families import some_quadratic, structures
@@ -35,16 +34,6 @@ def test_the_step_length_is_the_lowest_on_a_fine_grid(case: int) -> None:
         assert ((length >= 0) & (length <= LONGEST)).all()
         assert (found <= least * (1 + 1e-9)).all()
         assert (found < grid[0]).all()
-
-
-def test_the_lowest_of_several_valleys_is_taken() -> None:
-    # (t - 0.5)^2 (t - 1.5)^2 - 0.05 t + 1: the second valley is lower.
-    two_valleys = torch.tensor([0.5625 + 1, -3.0 - 0.05, 5.5, -4.0, 1.0], dtype=torch.float64)
-    t = torch.linspace(0, 2, 20001, dtype=torch.float64)
-    grid = sum(c * t**i for i, c in enumerate(two_valleys))
-    assert lowest_point(two_valleys).item() == pytest.approx(t[grid.argmin()].item(), abs=1e-4)
-    falling = torch.tensor([1.0, -1.0, 0.0, 0.0, 0.0], dtype=torch.float64)
-    assert lowest_point(falling).item() == LONGEST
 
 
 @pytest.mark.parametrize("degree", [1, 2, 4])

@@ -15,7 +15,6 @@ from typing import Literal
 from polyladder.files.unpack import DAMAGE
 
 Kind = Literal["secret key", "public key", "encrypted rows", "encrypted scores"]
-HEAD = "polyladder.json"
 
 WORDS = {
     "secret key": "a secret key",
@@ -24,6 +23,9 @@ WORDS = {
     "encrypted scores": "encrypted scores",
 }
 """What messages call each kind of file."""
+
+HEAD = "polyladder.json"
+"""The part that says what a file is."""
 
 
 @dataclass(frozen=True)
@@ -107,17 +109,16 @@ def check_parts(what: str, bundle: Bundle, slots: int, count: int) -> int:
     """
     blocks = -(-bundle.rows // slots)
     # The number of parts is checked first: the stated number of rows may be anything.
-    if blocks < 1 or len(bundle.parts) != blocks * count or bundle.parts.keys() != part_names(blocks, count):
+    if (
+        blocks < 1
+        or len(bundle.parts) != blocks * count
+        or bundle.parts.keys() != {f"{k}_{i}" for k in range(blocks) for i in range(count)}
+    ):
         raise ValueError(
             f"{what} must have {count} {'ciphertext' if count == 1 else 'ciphertexts'} for every {slots:,} rows; "
             f"got {len(bundle.parts):,} for {str(bundle.rows)[:20]}. They are damaged."
         )
     return blocks
-
-
-def part_names(blocks: int, count: int) -> set[str]:
-    """The names of all parts."""
-    return {f"{k}_{i}" for k in range(blocks) for i in range(count)}
 
 
 def check_ids(what: str, found: Ids, model: str, recipe: str, key: str | None = None) -> None:

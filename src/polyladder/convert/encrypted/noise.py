@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyladder.convert.encrypted.normalized import NormalLadder, NormalModel, Sum
-from polyladder.convert.encrypted.parameters import MARGIN, Parameters
+from polyladder.convert.encrypted.parameters import Parameters
 from polyladder.convert.exported.ranges import Array
 from polyladder.polynomial.ball import product_error, sum_error
 
@@ -44,8 +44,8 @@ def noise_of(parameters: Parameters) -> CiphertextNoise:
     rescaled = math.sqrt(n / 3) * (3 + 8 * math.sqrt(secret))
     # Digits lie between 0 and a prime: a mean of half of it, whose transform is largest at the first slot, and a rest.
     digit = n / math.pi + 6 * math.sqrt(n / 12)
-    largest = 2.0 ** (parameters.bits + MARGIN) / 2.0 ** (parameters.bits + MARGIN - 1)
-    switched = (parameters.levels + 1) * digit * 6 * DEVIATION * math.sqrt(n) * largest + rescaled
+    # Twice: a digit's prime may be twice as large as the special prime that the sum is divided by.
+    switched = 2 * (parameters.levels + 1) * digit * 6 * DEVIATION * math.sqrt(n) + rescaled
     return CiphertextNoise(fresh, rescaled, switched, parameters.scale)
 
 
@@ -58,16 +58,12 @@ def summed(part: Sum, error: Array, noise: CiphertextNoise) -> Array:
     return np.asarray(inherited + rounding + 1.01 * noise.rescaled / noise.scale)
 
 
-def multiplied(a: Array, b: Array) -> Array:
-    """Error of a product of numbers that do not exceed 1."""
-    return product_error(np.ones_like(a), a, np.ones_like(b), b)
-
-
 def ladder_error(ladder: NormalLadder, fresh: Array, noise: CiphertextNoise) -> Array:
     """Error of a ladder's sums, before they are multiplied by their sizes. Shape (m,)."""
     error = fresh
     for inner, gate in ladder.rungs:
-        product = multiplied(summed(inner, error, noise), summed(gate, fresh, noise))
+        u, g = summed(inner, error, noise), summed(gate, fresh, noise)
+        product = product_error(np.ones_like(u), u, np.ones_like(g), g)
         error = product + 1.01 * (noise.switched / noise.scale**2 + noise.rescaled / noise.scale)
     found = []
     for last, gate in ladder.last:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
-from polyladder.convert.exported.ranges import Array, Interval, affine_range, input_box
+from polyladder.convert.exported.ranges import Array, input_box, size_of
 from polyladder.fitted.model import FittedModel
+from polyladder.polynomial.ball import Ball, affine
 from polyladder.polynomial.ladder import LadderPolynomial
 
 
@@ -26,12 +28,10 @@ class NormalLadder:
     Attributes:
         rungs: (inner, gate) of all rungs but the last.
         last: for each output the (inner, gate) whose products are summed; without rungs at all, gates alone.
-        sizes: what an output's sum is to be multiplied by. Shape (m,).
     """
 
     rungs: tuple[tuple[Sum, Sum], ...]
     last: tuple[tuple[Sum | None, Sum], ...]
-    sizes: Array
 
 
 @dataclass(frozen=True)
@@ -53,53 +53,45 @@ class NormalModel:
     depth: int
 
 
+Factors = list[tuple[Sum, Sum, Array]]
+"""For each rung of a ladder both factors, normalized, and the size by which their product is divided."""
+
+
 def normalized(model: FittedModel) -> NormalModel:
     """The model with every value inside divided by its proven size."""
-    box = input_box(model)
-    scale = np.maximum(box.size, 1e-12)
+    scale = np.maximum(size_of(input_box(model)), 1e-12)
     p = model.ladders
-    singles = [p[s] for s in range(len(p))]
-    sizes = np.sum([output_sizes(single, scale) for single in singles], 0) / len(singles)
-    # All ladders add to the same sums, so they share one size per output.
-    ladders = tuple(normal_ladder(single, scale, sizes * len(singles)) for single in singles)
-    return NormalModel(scale, ladders, p.offset.mean(0).numpy(), sizes, len(p.W))
+    members = [(factors(single, scale), single.readout.numpy()) for single in p]
+    # All ladders add to the same sums, so they share one size per output: that of the readouts, offsets left out.
+    each = [np.maximum(np.abs(readout) @ (rungs[-1][2] if rungs else scale), 1e-30) for rungs, readout in members]
+    sizes = np.sum(each, 0)
+    ladders = tuple(normal_ladder(rungs, readout / sizes[:, None], scale) for rungs, readout in members)
+    return NormalModel(scale, ladders, p.offset.mean(0).numpy(), sizes / len(p), len(p.W))
 
 
-def output_sizes(p: LadderPolynomial, scale: Array) -> Array:
-    """Proven size of R h, the offset left out, summed over units. Shape (m,)."""
-    rungs = factors(p, scale)
-    unit = rungs[-1][2] if rungs else scale
-    return np.maximum(np.abs(p.readout.numpy()) @ unit, 1e-30)
-
-
-def factors(p: LadderPolynomial, scale: Array) -> list[tuple[Sum, Sum, Array]]:
-    """For each rung both factors, normalized, and the size by which their product is divided."""
-    box = Interval(-np.ones_like(scale), np.ones_like(scale))
+def factors(p: LadderPolynomial, scale: Array) -> Factors:
+    """The rungs of a ladder over inputs divided by a scale."""
     size, found = scale, []
     for W, b, V, c in p.layers():
-        inner = shrunk(W.numpy() * size, b.numpy(), Interval(-np.ones_like(size), np.ones_like(size)))
-        gate = shrunk(V.numpy() * scale, c.numpy(), box)
-        size = inner[1] * gate[1]
-        found.append((inner[0], gate[0], size))
+        inner, above = shrunk(W.numpy() * size, b.numpy())
+        gate, beside = shrunk(V.numpy() * scale, c.numpy())
+        size = above * beside
+        found.append((inner, gate, size))
     return found
 
 
-def shrunk(matrix: Array, vector: Array, x: Interval) -> tuple[Sum, Array]:
-    """Matrix x + vector divided by its proven size, and that size."""
-    size = np.maximum(affine_range(matrix, vector, x).size, 1e-30)
+def shrunk(matrix: Array, vector: Array) -> tuple[Sum, Array]:
+    """Matrix x + vector divided by its proven size while no entry of x exceeds 1, and that size."""
+    x = torch.zeros(1, matrix.shape[1], dtype=torch.float64)
+    largest = affine(Ball(x, torch.ones_like(x)), torch.as_tensor(matrix), torch.as_tensor(vector))
+    size = np.maximum(size_of(largest), 1e-30)
     return Sum(matrix / size[:, None], vector / size), size
 
 
-def normal_ladder(p: LadderPolynomial, scale: Array, sizes: Array) -> NormalLadder:
+def normal_ladder(rungs: Factors, readout: Array, scale: Array) -> NormalLadder:
     """One ladder; its readout goes into the inner factors of the last rung, which saves a level."""
-    rungs = factors(p, scale)
-    readout = p.readout.numpy()
     if not rungs:
-        last: tuple[tuple[Sum | None, Sum], ...] = tuple(
-            (None, Sum((readout[j] * scale / sizes[j])[None], np.zeros(1))) for j in range(len(readout))
-        )
-        return NormalLadder((), last, sizes)
+        return NormalLadder((), tuple((None, Sum((row * scale)[None], np.zeros(1))) for row in readout))
     inner, gate, size = rungs[-1]
-    share = readout * size / sizes[:, None]
-    last = tuple((Sum(inner.matrix * row[:, None], inner.vector * row), gate) for row in share)
-    return NormalLadder(tuple((u, g) for u, g, _ in rungs[:-1]), last, sizes)
+    last = tuple((Sum(inner.matrix * row[:, None], inner.vector * row), gate) for row in readout * size)
+    return NormalLadder(tuple((u, g) for u, g, _ in rungs[:-1]), last)

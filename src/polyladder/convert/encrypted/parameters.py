@@ -7,8 +7,11 @@ from dataclasses import dataclass
 LIMITS = {8192: 218, 16384: 438, 32768: 881}
 """Largest number of bits of the whole modulus for 128 bits of security (homomorphicencryption.org), by ring size."""
 
-FEWEST, MOST = 25, 50
-"""Fewest and most bits of a level: with fewer the noise dominates, and primes have at most 60."""
+FEWEST = 25
+"""Fewest bits of a level: with fewer the noise dominates."""
+
+MOST = 50
+"""Most bits of a level: the first and the special prime are larger by `MARGIN`, and no prime has more than 60."""
 
 MARGIN = 10
 """By how many bits the first and the special prime are larger than a level's."""
@@ -49,18 +52,10 @@ class Parameters:
         return 2 * (self.bits + MARGIN) + self.bits * self.levels
 
 
-def levels_of(depth: int) -> int:
-    """Levels that this many rungs need: one for weights and one for a product each, none for the last product.
-
-    >>> levels_of(2), levels_of(0)
-    (4, 1)
-    """
-    return max(1, 2 * depth)
-
-
 def candidates(depth: int) -> list[Parameters]:
     """Parameters for a ladder of this many rungs, smallest ring first, as precise as each ring allows."""
-    levels, found = levels_of(depth), []
+    # One level for the weights and one for the product of each rung, but none for the last product.
+    levels, found = max(1, 2 * depth), []
     for degree, limit in LIMITS.items():
         bits = min(MOST, (limit - 2 * MARGIN) // (levels + 2))
         if bits >= FEWEST:
@@ -79,6 +74,4 @@ def largest_order() -> int:
     >>> largest_order()
     17
     """
-    limit = max(LIMITS.values())
-    levels = (limit - 2 * MARGIN) // FEWEST - 2
-    return levels // 2 + 1
+    return ((max(LIMITS.values()) - 2 * MARGIN) // FEWEST - 2) // 2 + 1

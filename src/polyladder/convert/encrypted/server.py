@@ -23,13 +23,15 @@ class EncryptedModel:
     Attributes:
         model: the ladders, every value inside of them normalized.
         recipe: what clients need: parameters, preprocessing and the way from outputs to answers, but no weights.
-        bound: on the difference between decrypted and exact outputs; it fails with a probability below 1e-8.
-            Shape (m,).
     """
 
     model: NormalModel
     recipe: ClientRecipe
-    bound: Array
+
+    @property
+    def bound(self) -> Array:
+        """On the difference between decrypted and exact outputs; fails with a probability below 1e-8. Shape (m,)."""
+        return self.recipe.bound
 
     @property
     def parameters(self) -> Parameters:
@@ -71,11 +73,11 @@ def score_block(job: tuple[NormalModel, Parameters, bytes, list[bytes]]) -> list
     model, parameters, keys, contents = job
     tools = machine(parameters, keys)
     z = [ciphertext(tools.context, content, parameters.scale, fresh=True) for content in contents]
-    total: list[Any] = []
     try:
-        for ladder in model.ladders:
-            outputs = tools.ladder(ladder, z)
-            total = outputs if not total else [tools.add(a, b) for a, b in zip(total, outputs, strict=True)]
+        total = tools.ladder(model.ladders[0], z)
+        for ladder in model.ladders[1:]:
+            for a, b in zip(total, tools.ladder(ladder, z), strict=True):
+                tools.evaluator.add_inplace(a, b)
     except RuntimeError as error:
         raise ValueError(f"The rows must be ciphertexts that can be computed with; SEAL says: {error}.") from error
     return [to_bytes(t) for t in total]
@@ -96,12 +98,6 @@ class Machine:
         """The prime that the next rescaling drops."""
         chain = self.context.get_context_data(ciphertext.parms_id()).parms().coeff_modulus()
         return int(chain[-1].value())
-
-    def add(self, a: Any, b: Any) -> Any:
-        """A + b."""
-        found = self.seal.Ciphertext()
-        self.evaluator.add(a, b, found)
-        return found
 
     def combine(self, weights: Array, constant: float, x: list[Any], scale: float) -> Any:
         """Weights times ciphertexts plus a constant, at a given scale and not yet rescaled."""

@@ -119,6 +119,8 @@ class DateText:
 
 
 TWO = "[0-9]{2}"
+"""A pattern of two digits."""
+
 GROUPS = {
     "Y": "([0-9]{4})",
     "y": f"({TWO})",

@@ -9,8 +9,11 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 from scipy.special import erfcx
 
-CENTER, DEGREE = 3.0, 22
-"""Degree and center of the polynomial for the tail: with these the distribution is accurate to 1e-14."""
+CENTER = 3.0
+"""The |x| / sqrt(2) at which the argument of the tail's polynomial is zero."""
+
+DEGREE = 22
+"""Degree of the tail's polynomial: with this one the distribution is accurate to 1e-14."""
 
 
 def tail_coefficients() -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,42 +9,10 @@ import torch
 
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.plan import Feature
-from polyladder.polynomial.ball import Ball, affine, between, ladder_intervals
+from polyladder.polynomial.ball import Ball, RungBalls, affine, between, ladder_intervals
 from polyladder.polynomial.ladder import LadderPolynomial
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Numbers between low and high, entry by entry."""
-
-    low: Array
-    high: Array
-
-    @property
-    def size(self) -> Array:
-        """The largest absolute value of each entry."""
-        return np.maximum(np.abs(self.low), np.abs(self.high))
-
-    @property
-    def ball(self) -> Ball:
-        """The same as one row of numbers with a proven error. Shape (1, k)."""
-        return between(*(torch.as_tensor(end, dtype=torch.float64).unsqueeze(0) for end in (self.low, self.high)))
-
-    @classmethod
-    def of(cls, ball: Ball) -> Interval:
-        """From numbers with a proven error. Shape (1, k)."""
-        return cls(ball.lower[0].numpy(), ball.upper[0].numpy())
-
-
-@dataclass(frozen=True)
-class RungRange:
-    """Ranges of W h + b, of the gate V x + c and of their product. Shapes (k,)."""
-
-    inner: Interval
-    gate: Interval
-    product: Interval
 
 
 def feature_range(feature: Feature) -> tuple[float, float]:
@@ -56,8 +23,8 @@ def feature_range(feature: Feature) -> tuple[float, float]:
     return low, high
 
 
-def input_box(model: FittedModel) -> Interval:
-    """The box of all inputs that a row can lead to; refused if a column is not limited to a range."""
+def input_box(model: FittedModel) -> Ball:
+    """All inputs that a row can lead to; refused if a column is not limited to a range. Shape (1, d)."""
     ranges = [feature_range(feature) for feature in model.steps]
     for feature, (low, high) in zip(model.steps, ranges, strict=True):
         if not np.isfinite([low, high]).all():
@@ -65,18 +32,16 @@ def input_box(model: FittedModel) -> Interval:
                 f"Column {model.columns[feature.column].name!r} must be held to a range, so that ranges can be proven; "
                 "it is not. Fit with clip=True, or give ranges."
             )
-    sides = (np.array(side, dtype=np.float64) for side in zip(*ranges, strict=True))
-    return Interval.of(Interval(*sides).ball)
+    return between(*torch.tensor(ranges, dtype=torch.float64).T.unsqueeze(1))
 
 
-def affine_range(matrix: Array, vector: Array, x: Interval) -> Interval:
-    """The range of matrix x + vector."""
-    return Interval.of(affine(x.ball, torch.as_tensor(matrix), torch.as_tensor(vector)))
+def ladder_ranges(polynomial: LadderPolynomial, box: Ball) -> tuple[list[RungBalls], Ball]:
+    """What every rung of a single ladder, and its outputs, can be while the inputs stay in the box. Shapes (1, k)."""
+    rungs = ladder_intervals(polynomial, box)
+    top = rungs[-1].product if rungs else box
+    return rungs, affine(top, polynomial.readout, polynomial.offset)
 
 
-def ladder_ranges(polynomial: LadderPolynomial, box: Interval) -> tuple[list[RungRange], Interval]:
-    """Ranges of every rung of a single ladder, and of its outputs, while the inputs stay in the box."""
-    rungs = ladder_intervals(polynomial, box.ball)
-    top = rungs[-1].product if rungs else box.ball
-    output = affine(top, polynomial.readout, polynomial.offset)
-    return [RungRange(*map(Interval.of, rung)) for rung in rungs], Interval.of(output)
+def size_of(ball: Ball) -> Array:
+    """The largest absolute value of each number. Shape (k,)."""
+    return np.asarray(ball.size[0].numpy())

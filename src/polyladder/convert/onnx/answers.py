@@ -5,69 +5,58 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from polyladder.convert.exported.normal import CENTER, tail_coefficients
-from polyladder.convert.onnx.graph import Graph
+from polyladder.convert.onnx.graph import Graph, Value
 from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 
 
-def ladders(graph: Graph, model: FittedModel, z: str, dtype: Any) -> str:
+def ladders(model: FittedModel, z: Value) -> Value:
     """Outputs of every ladder. Shape (draws, n, m)."""
 
-    def affine(h: str, matrix: Any, vector: Any) -> str:
-        product = graph("MatMul", h, matrix.mT.numpy().astype(dtype))
-        return graph("Add", product, vector.unsqueeze(-2).numpy().astype(dtype))
+    def affine(h: Value, matrix: Tensor, vector: Tensor) -> Value:
+        return h @ matrix.mT + vector.unsqueeze(-2)
 
     h = z
     for W, b, V, c in model.ladders.layers():
-        h = graph("Mul", affine(h, W, b), affine(z, V, c))
+        h = affine(h, W, b) * affine(z, V, c)
     return affine(h, model.ladders.readout, model.ladders.offset)
 
 
-def answers(graph: Graph, model: FittedModel, z: str, dtype: Any) -> dict[str, str]:
+def answers(graph: Graph, model: FittedModel, z: Value) -> dict[str, Value]:
     """The results by their output names."""
-    f = ladders(graph, model, z, dtype)
+    f = ladders(model, z)
     answer = model.answer
     match answer:
         case Numbers(guard):
-            y = mean(graph, f, 0)
-            if guard is not None:
-                y = held(graph, y, guard, dtype)
-            return {"prediction": y}
+            y = graph.along("ReduceMean", f, 0, keep=False)
+            return {"prediction": y if guard is None else graph.held(y, *guard)}
         case Classes(labels, link):
-            return labeled(graph, labels, linked(graph, mean(graph, f, 0), len(labels), link, dtype))
+            scores = graph.along("ReduceMean", f, 0, keep=False)
+            return labeled(graph, labels, linked(graph, scores, len(labels), link))
         case Draws():
-            return posterior(graph, answer, f, z, dtype)
+            return posterior(graph, answer, f, z)
         case Probit(labels):
-            return labeled(graph, labels, mean(graph, probit(graph, answer, f, model, dtype), 0))
+            each = probit(graph, answer, f, model.ladders.out_features)
+            return labeled(graph, labels, graph.along("ReduceMean", each, 0, keep=False))
         case _:
             raise TypeError(f"{type(answer).__name__} must have nodes of its own in ONNX; it has none.")
 
 
-def mean(graph: Graph, values: str, axis: int) -> str:
-    """The mean along an axis, which is removed."""
-    return graph("ReduceMean", values, np.array([axis]), keepdims=0)
-
-
-def held(graph: Graph, y: str, guard: Any, dtype: Any) -> str:
-    """Values (..., m) held to the guard's range."""
-    low, high = (np.asarray(side, dtype=dtype) for side in guard)
-    return graph("Min", graph("Max", y, low), high)
-
-
-def linked(graph: Graph, scores: str, count: int, link: str, dtype: Any) -> str:
+def linked(graph: Graph, scores: Value, count: int, link: str) -> Value:
     """Probabilities from mean scores. Shape (n, classes)."""
     if link == "one-versus-rest":
         # log sigmoid(s) = min(s, 0) - log(1 + exp(-|s|)); ONNX Runtime has no Softplus in double precision.
-        rest = graph("Add", graph("Exp", graph("Neg", graph("Abs", scores))), np.asarray(1, dtype=dtype))
-        scores = graph("Sub", graph("Min", scores, np.asarray(0, dtype=dtype)), graph("Log", rest))
+        rest = graph("Exp", -graph("Abs", scores)) + 1.0
+        scores = graph("Min", scores, 0.0) - graph("Log", rest)
     elif count == 2:
-        scores = graph("Concat", graph("Mul", scores, np.asarray(0, dtype=dtype)), scores, axis=1)
+        scores = graph("Concat", scores * 0.0, scores, axis=1)
     return graph("Softmax", scores, axis=1)
 
 
-def labeled(graph: Graph, labels: tuple[Any, ...], probabilities: str) -> dict[str, str]:
+def labeled(graph: Graph, labels: tuple[Any, ...], probabilities: Value) -> dict[str, Value]:
     """The best label, along with the probabilities."""
     texts = not all(isinstance(label, int) for label in labels)
     known = np.array(list(map(str, labels)), dtype=object) if texts else np.array(labels, dtype=np.int64)
@@ -75,92 +64,73 @@ def labeled(graph: Graph, labels: tuple[Any, ...], probabilities: str) -> dict[s
     return {"label": graph("Gather", known, best), "probabilities": probabilities}
 
 
-def posterior(graph: Graph, answer: Draws, f: str, z: str, dtype: Any) -> dict[str, str]:
+def posterior(graph: Graph, answer: Draws, f: Value, z: Value) -> dict[str, Value]:
     """Lower median and standard deviation over the believed draws."""
-    draws = len(answer.variance)
-    number = {np.float64: 11, np.float32: 1}[dtype]
-    zero = np.asarray(0, dtype=dtype)
     if answer.guard is None:
-        inside = graph("Equal", graph("Mul", graph("ReduceMax", f, np.array([2]), keepdims=1), zero), zero)
+        inside = graph("Equal", graph.along("ReduceMax", f, 2) * 0.0, 0.0)
     else:
-        low, high = (np.asarray(side, dtype=dtype) for side in answer.guard)
-        both = graph("And", graph("GreaterOrEqual", f, low), graph("LessOrEqual", f, high))
-        held_all = graph("ReduceMin", graph("Cast", both, to=number), np.array([2]), keepdims=1)
-        none = graph("Equal", graph("ReduceMax", held_all, np.array([0]), keepdims=1), zero)
-        inside = graph("Or", graph("Greater", held_all, zero), none)
-        f = held(graph, f, answer.guard, dtype)
-    ones = graph("Cast", inside, to=number)
-    count = graph("ReduceSum", ones, np.array([0]), keepdims=1)
+        low, high = map(np.array, answer.guard)
+        both = graph("And", f >= low, graph("LessOrEqual", f, high))
+        held_all = graph.along("ReduceMin", graph.cast(both, graph.dtype), 2)
+        none = graph("Equal", graph.along("ReduceMax", held_all, 0), 0.0)
+        inside = graph("Or", held_all > 0.0, none)
+        f = graph.held(f, low, high)
+    count = graph.along("ReduceSum", graph.cast(inside, graph.dtype), 0)
 
-    def average(values: str) -> str:
-        total = graph("ReduceSum", graph("Where", inside, values, zero), np.array([0]), keepdims=1)
-        return graph("Div", total, count)
+    def average(values: Value) -> Value:
+        return graph.along("ReduceSum", graph("Where", inside, values, 0.0), 0) / count
 
     center = average(f)
-    spread = average(graph("Pow", graph("Sub", f, center), np.asarray(2, dtype=dtype)))
-    noise = average(tilted(graph, answer, z, dtype))
-    deviation = graph("Sqrt", graph("Add", spread, noise))
+    spread = average(graph("Pow", f - center, 2.0))
+    deviation = graph("Sqrt", spread + average(tilted(graph, answer, z)))
     # Draws outside of the guard's range are sorted to the end.
-    far = graph("Where", inside, f, np.asarray(np.inf, dtype=dtype))
-    ranked = graph.several("TopK", 2, far, np.array([draws]), axis=0, largest=0, sorted=1)[0]
-    place = graph("Div", graph("Sub", graph("Cast", count, to=7), np.array(1)), np.array(2))
-    each = graph("Expand", place, graph("Shape", center))
-    median = graph("GatherElements", ranked, each, axis=0)
+    far = graph("Where", inside, f, np.inf)
+    ranked, _ = graph.several("TopK", 2, far, np.array([len(answer.variance)]), axis=0, largest=0, sorted=1)
+    place = (graph.cast(count, np.int64) - np.array(1)) / np.array(2)
+    median = graph("GatherElements", ranked, graph("Expand", place, graph("Shape", center)), axis=0)
     first = np.array([0])
     return {"prediction": graph("Squeeze", median, first), "std": graph("Squeeze", deviation, first)}
 
 
-def tilted(graph: Graph, answer: Draws, z: str, dtype: Any) -> str:
+def tilted(graph: Graph, answer: Draws, z: Value) -> Value:
     """The noise's variance at every row. Shape (draws, n or 1, m)."""
-    base = answer.variance[:, None].astype(dtype)
+    base = graph.constant(answer.variance[:, None])
     if not answer.slopes.shape[-1]:
-        return graph.constant(base)
-    three, one, two, tilt = (np.asarray(v, dtype=dtype) for v in (3, 1, 2, answer.tilt))
-    x = graph("Min", graph("Max", z, -three), three)
-    squares = graph("Div", graph("Sub", graph("Mul", x, x), one), two)
-    raw = graph("MatMul", graph("Concat", x, squares, axis=1), answer.slopes.swapaxes(1, 2).astype(dtype))
-    bent = graph("Mul", graph("Tanh", graph("Div", raw, tilt)), -tilt)
-    return graph("Mul", base, graph("Exp", bent))
+        return base
+    x = graph.held(z, -3.0, 3.0)
+    raw = graph("Concat", x, (x * x - 1.0) / 2.0, axis=1) @ answer.slopes.swapaxes(1, 2)
+    return base * graph("Exp", graph("Tanh", raw / answer.tilt) * -answer.tilt)
 
 
-def probit(graph: Graph, answer: Probit, f: str, model: FittedModel, dtype: Any) -> str:
+def probit(graph: Graph, answer: Probit, f: Value, m: int) -> Value:
     """Every draw's probabilities. Shape (draws, n, classes)."""
-    surest = np.asarray(answer.surest, dtype=dtype)
-    m = model.ladders.out_features
     if m == 1:
-        x = graph("Min", graph("Max", f, -surest), surest)
-        return normal(graph, graph("Concat", graph("Neg", x), x, axis=2), dtype)
-    x = graph("Max", graph("Sub", f, graph("ReduceMax", f, np.array([2]), keepdims=1)), -surest)
-    margin = graph("Sub", graph("Unsqueeze", x, np.array([3])), graph("Unsqueeze", x, np.array([2])))
+        x = graph.held(f, -answer.surest, answer.surest)
+        return normal(graph, graph("Concat", -x, x, axis=2))
+    x = graph("Max", f - graph.along("ReduceMax", f, 2), -answer.surest)
+    margin = graph("Unsqueeze", x, np.array([3])) - graph("Unsqueeze", x, np.array([2]))
     others = ~np.eye(m, dtype=bool)
-    total = ""
+    total = None
     # Node after node: all at once would hold 32 times as many numbers.
     for t, weight in zip(answer.nodes, answer.weights, strict=True):
-        below = normal(graph, graph("Add", margin, np.asarray(t, dtype=dtype)), dtype)
-        product = graph(
-            "ReduceProd", graph("Where", others, below, np.asarray(1, dtype=dtype)), np.array([3]), keepdims=0
-        )
-        part = graph("Mul", product, np.asarray(weight, dtype=dtype))
-        total = graph("Add", total, part) if total else part
-    return graph("Div", total, graph("ReduceSum", total, np.array([2]), keepdims=1))
+        below = graph("Where", others, normal(graph, margin + t), 1.0)
+        part = graph.along("ReduceProd", below, 3, keep=False) * weight
+        total = part if total is None else total + part
+    assert total is not None
+    return total / graph.along("ReduceSum", total, 2)
 
 
-def normal(graph: Graph, x: str, dtype: Any) -> str:
+def normal(graph: Graph, x: Value) -> Value:
     """The normal distribution function. ONNX Runtime has no Erf in double precision, so it is exp times a polynomial.
 
     With u = |x| / sqrt(2), erfcx(u) (1 + u) is smooth in (u - CENTER) / (u + CENTER).
     """
-
-    def number(value: float) -> np.ndarray[Any, Any]:
-        return np.asarray(value, dtype=dtype)
-
     # Beyond 12 it is 0 or 1 in either precision, and squares must not overflow.
-    u = graph("Div", graph("Min", graph("Abs", x), number(12)), number(np.sqrt(2)))
-    t = graph("Div", graph("Sub", u, number(CENTER)), graph("Add", u, number(CENTER)))
-    coefficients = tail_coefficients()
-    value = graph.constant(number(coefficients[-1]))
-    for c in coefficients[-2::-1]:
-        value = graph("Add", graph("Mul", value, t), number(c))
-    tail = graph("Mul", graph("Exp", graph("Neg", graph("Mul", u, u))), value)
-    tail = graph("Div", tail, graph("Mul", graph("Add", u, number(1)), number(2)))
-    return graph("Where", graph("Greater", x, number(0)), graph("Sub", number(1), tail), tail)
+    u = graph("Min", graph("Abs", x), 12.0) / np.sqrt(2)
+    t = (u - CENTER) / (u + CENTER)
+    last, *others = reversed(tail_coefficients().tolist())
+    value = graph.constant(last)
+    for c in others:
+        value = value * t + c
+    tail = graph("Exp", -(u * u)) * value / ((u + 1.0) * 2.0)
+    return graph("Where", x > 0.0, 1.0 - tail, tail)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,8 +10,7 @@ import numpy as np
 from polyladder.convert.exported.cells import cell_words, number_words
 from polyladder.convert.onnx.answers import answers
 from polyladder.convert.onnx.features import features
-from polyladder.convert.onnx.graph import OPSET, TEXT_OPSET, Graph
-from polyladder.fitted.answers import Classes, Probit
+from polyladder.convert.onnx.graph import OPSET, TEXT_OPSET, Graph, Value
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import IsCategory
@@ -51,14 +51,13 @@ def onnx_model(model: FittedModel, dtype: Precision = "float64") -> Any:
         inputs = {column.name: (text if column.kind == "category" else number, 1) for column in model.columns}
         told = {column.name: input_words(column) for column in model.columns}
     results = body(graph, model, kind, mixed)
-    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    labels = model.labels or ()
     label_kind = helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
     if mixed and (taken := [name for name in results if name in inputs]):
         raise ValueError(f"Columns must not be named {', '.join(results)} for ONNX; got {taken[0]!r}. Rename it first.")
-    for wanted, name in results.items():
-        graph.rename(name, wanted)
     outputs = []
-    for wanted in results:
+    for wanted, value in results.items():
+        graph.rename(value, wanted)
         if wanted == "label":
             words = not all(isinstance(label, int) for label in labels)
             outputs.append(helper.make_tensor_value_info(wanted, text if words else label_kind, ["n"]))
@@ -85,17 +84,19 @@ def onnx_model(model: FittedModel, dtype: Precision = "float64") -> Any:
     return made
 
 
-def body(graph: Graph, model: FittedModel, kind: Any, mixed: bool, rows: str = ROWS) -> dict[str, str]:
+def body(graph: Graph, model: FittedModel, kind: Any, mixed: bool, rows: str = ROWS) -> dict[str, Value]:
     """Everything between the inputs and the outputs; results by their names."""
 
-    def column(i: int) -> str:
-        if mixed and model.columns[i].kind == "category":
-            return model.columns[i].name
-        values = model.columns[i].name if mixed else graph("Gather", rows, np.array([i]), axis=1)
-        return values if kind is np.float64 else graph("Cast", values, to=11)
+    def column(i: int) -> Value:
+        if mixed:
+            values = Value(graph, model.columns[i].name)
+        else:
+            values = graph("Gather", Value(graph, rows), np.array([i]), axis=1)
+        return values if kind is np.float64 or model.columns[i].kind == "category" else graph.cast(values, np.float64)
 
     z = features(graph, model, column)
-    return answers(graph, model, z if kind is np.float64 else graph("Cast", z, to=1), kind)
+    typed = replace(graph, dtype=kind)
+    return answers(typed, model, Value(typed, (z if kind is np.float64 else graph.cast(z, kind)).name))
 
 
 def tensor(helper: Any, name: str, values: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyladder.convert.exported.cells import SPACES, odd_categories, spellings_of, words_of
-from polyladder.convert.onnx.graph import DOUBLE, Graph
+from polyladder.convert.onnx.graph import Graph, Value
 from polyladder.fitted.column import Column
 from polyladder.tables.columns import MISSING
 
@@ -27,11 +27,11 @@ def any_of(*texts: str) -> str:
     return f"{SPACE}(?i:{'|'.join(map(pattern_text, texts))}){SPACE}"
 
 
-def is_category(graph: Graph, column: Column, category: str | None, x: str) -> str:
+def is_category(graph: Graph, column: Column, category: str | None, x: Value) -> Value:
     """1 where the text is this category, else 0; NaN where it is neither yes nor no in a column of these."""
     odd, words = odd_categories(column), words_of(column)
     if category in odd:
-        return graph("Cast", graph("Equal", x, one(category)), to=DOUBLE)
+        return graph.cast(graph("Equal", x, one(category)), np.float64)
     if category is None:
         pattern = any_of(*MISSING)
     elif words:
@@ -43,10 +43,10 @@ def is_category(graph: Graph, column: Column, category: str | None, x: str) -> s
     # A cell that is exactly an odd category is that one.
     for other in odd:
         same = graph("And", same, graph("Not", graph("Equal", x, one(other))))
-    found = graph("Cast", same, to=DOUBLE)
+    found = graph.cast(same, np.float64)
     if not words:
         return found
-    return graph("Where", graph("RegexFullMatch", x, pattern=any_of(*words, *MISSING)), found, np.float64(np.nan))
+    return graph("Where", graph("RegexFullMatch", x, pattern=any_of(*words, *MISSING)), found, np.nan)
 
 
 def one(text: str | None) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polyladder.convert.exported.cells import SPACES, refuse_nul, spelled, spellings_of, words_of
-from polyladder.convert.source.c_words import c_string
+from polyladder.convert.source.c_words import c_string, has_codes
 from polyladder.fitted.model import FittedModel
 from polyladder.tables.columns import MISSING
 
@@ -96,8 +96,3 @@ def code_text(model: FittedModel, name: str) -> str:
 def rows_text(rows: list[tuple[int, int, str | None]]) -> str:
     """Rows of a table of texts."""
     return ", ".join(f"{{{i}, {k}, {c_string(text)}}}" for i, k, text in rows)
-
-
-def has_codes(model: FittedModel) -> bool:
-    """Whether a model reads texts."""
-    return any(column.categories for column in model.columns)

@@ -8,23 +8,23 @@ from typing import Literal
 
 import numpy as np
 
-from polyladder.convert.exported.ranges import Array, Interval, input_box, ladder_ranges
+from polyladder.convert.exported.ranges import Array, input_box, ladder_ranges, size_of
 from polyladder.convert.identifiers import check_identifier
 from polyladder.convert.printed import rounded_up
-from polyladder.convert.source.c_codes import code_text, has_codes
-from polyladder.convert.source.c_words import answer_words, column_words, commented, model_words
+from polyladder.convert.source.c_codes import code_text
+from polyladder.convert.source.c_words import declarations, header_text, summary
 from polyladder.convert.source.fixed_point import (
     Fixed,
     affine,
     bits_after_point,
-    error_of_product,
     integers,
 )
-from polyladder.convert.source.fixed_steps import FixedColumn, features_text
+from polyladder.convert.source.fixed_steps import features_text
 from polyladder.convert.source.text import Source
 from polyladder.fitted.answers import Guard, Numbers
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Clip, Ramp
+from polyladder.polynomial.ball import Ball, product_error
 from polyladder.polynomial.ladder import LadderPolynomial
 
 ROUNDED = """
@@ -65,18 +65,30 @@ def fixed_source(
     if ranges is not None:
         model = held(model, ranges)
     box = input_box(model)
-    columns = [column_of(model, i, bits) for i in range(len(model.columns))]
-    steps, inputs = features_text(model, columns, box, bits)
+    points = [point_of(model, i, bits) for i in range(len(model.columns))]
+    steps, inputs = features_text(model, points, size_of(box), bits)
     tables, body, outputs = ladders_text(model.ladders, inputs, box, bits)
     guard_lines, bound = guarded(answer.guard, outputs)
-    words = summary(model, bits, columns, outputs, bound)
-    head = header(model, name, bits, words, columns, outputs)
+    scales = [
+        "" if column.kind == "category" else f", times 2^{point}, rounded"
+        for column, point in zip(model.columns, points, strict=True)
+    ]
+    notes = [
+        f"A missing number is the smallest word. Answers are to be multiplied by 2^{-outputs.point}.",
+        f"Proven largest error of each: {', '.join(map(rounded_up, bound.tolist()))}.",
+    ]
+    words = summary(model, f"integers of {bits} bits", scales, notes)
+    exponents = [
+        "#include <stdint.h>",
+        f"#define {name.upper()}_ANSWER_EXPONENT ({-outputs.point})",
+        f"static const int {name}_column_exponents[] = {{{', '.join(str(-point) for point in points)}}};",
+    ]
     text = [
         f"/* {words} */",
         "#include <stddef.h>",
         "#include <stdint.h>",
         f"\ntypedef int{bits}_t word;\ntypedef int{2 * bits}_t wide;\n",
-        *declarations(model, name, "word"),
+        declarations(model, name, "word"),
         code_text(model, name),
         ROUNDED,
         *tables,
@@ -91,7 +103,7 @@ def fixed_source(
         "}",
         "",
     ]
-    return Source("\n".join(text), head, tuple(bound))
+    return Source("\n".join(text), header_text(model, name, f"int{bits}_t", words, exponents), tuple(bound))
 
 
 def held(model: FittedModel, ranges: Sequence[tuple[float, float]]) -> FittedModel:
@@ -107,9 +119,8 @@ def held(model: FittedModel, ranges: Sequence[tuple[float, float]]) -> FittedMod
     return dataclasses.replace(model, steps=features)
 
 
-def column_of(model: FittedModel, position: int, bits: int) -> FixedColumn:
-    """A column, scaled so that the range that it is clipped to just fits into a word."""
-    column = model.columns[position]
+def point_of(model: FittedModel, position: int, bits: int) -> int:
+    """Bits behind the point of a column's values, so that the range that it is clipped to just fits into a word."""
     edges = [
         edge
         for feature in model.steps
@@ -118,36 +129,34 @@ def column_of(model: FittedModel, position: int, bits: int) -> FixedColumn:
         if isinstance(step, Clip | Ramp)
         for edge in (step.low, step.high)
     ]
-    if column.kind == "category" or not edges:
-        return FixedColumn(column, 0)
-    return FixedColumn(column, bits_after_point(max(map(abs, edges)), bits))
+    return bits_after_point(max(map(abs, edges)), bits) if edges else 0
 
 
-def ladders_text(p: LadderPolynomial, z: Fixed, box: Interval, bits: int) -> tuple[list[str], list[str], Fixed]:
+def ladders_text(p: LadderPolynomial, z: Fixed, box: Ball, bits: int) -> tuple[list[str], list[str], Fixed]:
     """Tables, statements, and what the outputs are: the mean over the ladders, written to f."""
     tables: list[str] = []
     body: list[str] = []
     m, count = p.out_features, len(p)
     # All ladders add to the same outputs, so these share one scale.
-    total = sum(ladder_ranges(p[s], box)[1].size for s in range(count)) / count
+    ranges = [ladder_ranges(p[s], box) for s in range(count)]
+    total = np.sum([size_of(output) for _, output in ranges], 0) / count
     point = bits_after_point(float(np.max(total)), bits)
     error: Array = np.full(m, 0.0)
     body.append(f"    for (i = 0; i < {m}; i++) f[i] = 0;")
     for s in range(count):
-        single = p[s]
-        rungs, _ = ladder_ranges(single, box)
+        single, (rungs, _) = p[s], ranges[s]
         h, before = z, "z"
         for l, ((W, b, V, c), rung) in enumerate(zip(single.layers(), rungs, strict=True)):
-            k = len(rung.product.low)
-            made, lines, u = affine(f"{s}_{l}w", W.numpy(), b.numpy(), h, rung.inner, before, "u", bits)
-            gates, more, g = affine(f"{s}_{l}v", V.numpy(), c.numpy(), z, rung.gate, "z", "g", bits)
-            to = bits_after_point(float((rung.product.size).max()), bits)
+            k, size = len(b), size_of(rung.product)
+            made, lines, u = affine(f"{s}_{l}w", W.numpy(), b.numpy(), h, size_of(rung.inner), before, "u", bits)
+            gates, more, g = affine(f"{s}_{l}v", V.numpy(), c.numpy(), z, size_of(rung.gate), "z", "g", bits)
+            to = bits_after_point(float(size.max()), bits)
             shift = u.point + g.point - to
             body += ["    {", f"    wide u[{k}], g[{k}];", *lines, *more]
             body += [f"    for (i = 0; i < {k}; i++) h{s}_{l}[i] = rounded(u[i] * g[i], {shift});", "    }"]
             body.insert(0, f"    wide h{s}_{l}[{k}];")
             tables += [*made, *gates]
-            h = Fixed(to, rung.product.size, error_of_product(u, g) + 2.0 ** -(to + 1))
+            h = Fixed(to, size, product_error(u.size, u.error, g.size, g.error) + 2.0 ** -(to + 1))
             before = f"h{s}_{l}"
         made, lines, part = affine(
             f"{s}_r", single.readout.numpy() / count, single.offset.numpy() / count, h, None, before, "f", bits, point
@@ -155,7 +164,7 @@ def ladders_text(p: LadderPolynomial, z: Fixed, box: Interval, bits: int) -> tup
         tables += made
         body += lines
         error = error + part.error
-    return tables, body, Fixed(point, np.asarray(total), error)
+    return tables, body, Fixed(point, total, error)
 
 
 def guarded(guard: Guard | None, outputs: Fixed) -> tuple[list[str], Array]:
@@ -169,40 +178,3 @@ def guarded(guard: Guard | None, outputs: Fixed) -> tuple[list[str], Array]:
         lines.append(f"    if (f[{j}] < {a}) f[{j}] = {a};")
         lines.append(f"    if (f[{j}] > {b}) f[{j}] = {b};")
     return lines, np.maximum(bound, 2.0 ** -(outputs.point + 1))
-
-
-def summary(model: FittedModel, bits: int, columns: list[FixedColumn], outputs: Fixed, bound: Array) -> str:
-    """What the model is and how a row is laid out, as a comment that nothing in it can end."""
-    lines = [f"{model_words(model)}, in integers of {bits} bits. A row holds, in this order:"]
-    for i, column in enumerate(columns):
-        scale = "" if column.column.kind == "category" else f", times 2^{column.point}, rounded"
-        lines.append(f"   {i}  {commented(column.column.name)}: {column_words(column.column)}{scale}")
-    lines.append(f"A missing number is the smallest word. Answers are to be multiplied by 2^{-outputs.point}.")
-    lines.append("Proven largest error of each: " + ", ".join(map(rounded_up, bound.tolist())) + ".")
-    return "\n".join([*lines, answer_words(model)])
-
-
-def declarations(model: FittedModel, name: str, word: str) -> list[str]:
-    """The public functions."""
-    code = [f"int {name}_code(int column, const char *text);"] if has_codes(model) else []
-    return [f"void {name}_predict(const {word} *row, {word} *answers);", *code]
-
-
-def header(model: FittedModel, name: str, bits: int, words: str, columns: list[FixedColumn], outputs: Fixed) -> str:
-    """The header, with the scale of every column and of the answers."""
-    upper = name.upper()
-    return "\n".join(
-        [
-            f"/* {words} */",
-            f"#ifndef POLYLADDER_{upper}_H",
-            f"#define POLYLADDER_{upper}_H",
-            "#include <stdint.h>",
-            f"#define {upper}_COLUMNS {len(columns)}",
-            f"#define {upper}_ANSWERS {len(outputs)}",
-            f"#define {upper}_ANSWER_EXPONENT ({-outputs.point})",
-            f"static const int {name}_column_exponents[] = {{{', '.join(str(-c.point) for c in columns)}}};",
-            *declarations(model, name, f"int{bits}_t"),
-            "#endif",
-            "",
-        ]
-    )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyladder.convert.exported.ranges import Array, Interval
-from polyladder.polynomial.ball import product_error, sum_error
+from polyladder.convert.exported.ranges import Array
+from polyladder.polynomial.ball import sum_error
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,12 @@ def integers(values: Iterable[float], point: int) -> list[int]:
     return [round(math.ldexp(float(v), point)) for v in values]
 
 
-def error_of_product(a: Fixed, b: Fixed) -> Array:
-    """The error of a product before it is rounded."""
-    return product_error(a.size, a.error, b.size, b.error)
-
-
 def affine(
     table: str,
     matrix: Array,
     vector: Array,
     x: Fixed,
-    target: Interval | None,
+    size: Array | None,
     source: str,
     to: str,
     bits: int,
@@ -68,7 +63,7 @@ def affine(
         matrix: shape (k, j).
         vector: shape (k,).
         x: the vector that is read.
-        target: proven range of the result; None if it is added to what is there, in the scale ``point``.
+        size: proven largest size of the result; None if it is added to what is there, in the scale ``point``.
         source: name of x.
         to: name of the result.
         bits: of a word.
@@ -87,7 +82,8 @@ def affine(
         if max(sums) < 2 ** (2 * bits - 2):
             break
         weight -= 1
-    size = np.abs(matrix) @ x.size + np.abs(vector) if target is None else target.size
+    assign = "+=" if size is None else "="
+    size = np.abs(matrix) @ x.size + np.abs(vector) if size is None else size
     place = bits_after_point(float(size.max()), bits) if point is None else point
     error = affine_error(matrix, vector, rows, start, weight, x) + 2.0 ** -(place + 1)
     word, wide = f"int{bits}_t", f"int{2 * bits}_t"
@@ -95,7 +91,6 @@ def affine(
         f"static const {word} W{table}[{k}][{j}] = {{{', '.join('{' + ', '.join(map(str, r)) + '}' for r in rows)}}};",
         f"static const {wide} b{table}[{k}] = {{{', '.join(map(constant, start))}}};",
     ]
-    assign = "=" if target is not None else "+="
     lines = [
         f"    for (i = 0; i < {k}; i++) {{",
         f"        sum = b{table}[i];",

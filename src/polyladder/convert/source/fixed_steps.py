@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from polyladder.convert.exported.ranges import Interval
+from polyladder.convert.exported.ranges import Array
 from polyladder.convert.source.fixed_point import Fixed, bits_after_point, constant
-from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Ramp, Step
 
 
-@dataclass(frozen=True)
-class FixedColumn:
-    """A column and how many bits of its values lie behind the point."""
-
-    column: Column
-    point: int
-
-
 @dataclass
-class Value:
+class FixedNumber:
     """The number x between steps: bits behind its point, largest size and error."""
 
     point: int
@@ -31,24 +23,31 @@ class Value:
     error: float
 
 
-def features_text(model: FittedModel, columns: list[FixedColumn], box: Interval, bits: int) -> tuple[list[str], Fixed]:
-    """Statements that write the inputs of the ladders to z, and what those are."""
+def features_text(model: FittedModel, points: list[int], sizes: Array, bits: int) -> tuple[list[str], Fixed]:
+    """Statements that write the inputs of the ladders to z, and what those are.
+
+    Args:
+        model: to be rendered.
+        points: bits behind the point, of each column.
+        sizes: largest size of each input. Shape (d,).
+        bits: of a word.
+    """
     # One scale for all of them, as one sum reads them all.
-    point = bits_after_point(float(box.size.max()), bits)
+    point = bits_after_point(float(sizes.max()), bits)
     lines: list[str] = []
     errors = []
     for at, feature in enumerate(model.steps):
-        column = columns[feature.column]
-        value = Value(column.point, math.inf, 2.0 ** -(column.point + 1))
+        start = points[feature.column]
+        value = FixedNumber(start, math.inf, 2.0 ** -(start + 1))
         lines.append(f"    x = row[{feature.column}];")
         for step in feature.steps:
-            lines += step_lines(step, value, column, f"row[{feature.column}]", bits)
+            lines += step_lines(step, value, model.columns[feature.column].categories, f"row[{feature.column}]", bits)
         lines.append(f"    z[{at}] = rounded(x, {value.point - point});")
         errors.append(value.error + (2.0 ** -(point + 1) if value.point > point else 0.0))
-    return lines, Fixed(point, box.size, np.array(errors))
+    return lines, Fixed(point, sizes, np.array(errors))
 
 
-def step_lines(step: Step, value: Value, column: FixedColumn, row: str, bits: int) -> list[str]:
+def step_lines(step: Step, value: FixedNumber, categories: Sequence[str | None], row: str, bits: int) -> list[str]:
     """Statements of one step about x; ``value`` is brought up to date."""
     missing = f"{row} == INT{bits}_MIN"
     match step:
@@ -69,7 +68,7 @@ def step_lines(step: Step, value: Value, column: FixedColumn, row: str, bits: in
             return [f"    x = {missing} ? 1 : 0;"]
         case IsCategory(category):
             value.point, value.size, value.error = 0, 1.0, 0.0
-            return [f"    x = x == {column.column.categories.index(category)} ? 1 : 0;"]
+            return [f"    x = x == {categories.index(category)} ? 1 : 0;"]
         case _:
             raise ValueError(
                 f"Fixed point must have features of few linear pieces; {type(step).__name__} is not of that kind. "
@@ -77,7 +76,7 @@ def step_lines(step: Step, value: Value, column: FixedColumn, row: str, bits: in
             )
 
 
-def clip(value: Value, low: float, high: float) -> list[str]:
+def clip(value: FixedNumber, low: float, high: float) -> list[str]:
     """Hold x; the thresholds are rounded as well."""
     a, b = (constant(round(math.ldexp(v, value.point))) for v in (low, high))
     # Clipping to other thresholds changes a number by at most the change of the number or of the thresholds.
@@ -86,7 +85,7 @@ def clip(value: Value, low: float, high: float) -> list[str]:
     return [f"    x = x < {a} ? {a} : x > {b} ? {b} : x;"]
 
 
-def affine(value: Value, shift: float, scale: float, bits: int) -> list[str]:
+def affine(value: FixedNumber, shift: float, scale: float, bits: int) -> list[str]:
     """(x - shift) / scale: the difference first, which is exact, then one multiplication."""
     moved = round(math.ldexp(shift, value.point))
     error = value.error + abs(math.ldexp(moved, -value.point) - shift)

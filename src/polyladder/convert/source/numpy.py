@@ -85,7 +85,7 @@ def _probit(f):
 def numpy_source(model: FittedModel) -> Source:
     """The module. It agrees with `predict` to rounding: 1e-12 of the size of the outputs."""
     kinds = {type(step) for feature in model.steps for step in feature.steps}
-    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    labels = model.labels or ()
     reading = cells_text(model)
     body = [QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds)
     body += [features_text(model), weights_text(model), LADDERS, answer_text(model)]

@@ -18,12 +18,12 @@ from polyladder.convert.exported.cells import (
     words_of,
 )
 from polyladder.convert.exported.normal import CENTER, tail_coefficients
-from polyladder.convert.source.operations import TextOperations
+from polyladder.convert.source.loops import Dialect, answers_text, feature_text, outputs_text, sizes, tables
 from polyladder.convert.source.text import Source
-from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
+from polyladder.fitted.answers import Probit
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
-from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
+from polyladder.fitted.steps import IsCategory
 from polyladder.tables.columns import MISSING
 from polyladder.tables.dates import FIRST_YEAR
 
@@ -61,13 +61,8 @@ PREDICT = """
 /// The answers for a row of cells in the order of COLUMNS; an error says which cell is wrong, and what it must be.
 #[allow(dead_code)]
 pub fn predict(row: &[Cell]) -> Result<[f64; ANSWERS.len()], String> {
-    let z = inputs(row)?;
-    let f = outputs(&z);
-    if f.iter().flatten().all(|x| x.is_finite()) {
-        Ok(answers(&f, &z))
-    } else {
-        Err("The row must lie nearer to the training range; its prediction is no finite number.".to_string())
-    }
+    let refusal = "The row must lie nearer to the training range; its prediction is no finite number.";
+    answered(&inputs(row)?).ok_or_else(|| refusal.to_string())
 }
 """
 
@@ -175,25 +170,14 @@ fn time(text: &str) -> Option<f64> {
 DATE = f"""
 /// A clock without the zone behind it, which is not looked at.
 fn without_zone(text: &str) -> &str {{
-    if let Some(clock) = text.strip_suffix('Z') {{
-        return clock;
-    }}
-    match text.rfind(['+', '-']) {{
-        Some(at) => {{
-            let zone = &text.as_bytes()[at + 1..];
-            let two = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
-            let whole = match zone.len() {{
-                4 => two(zone),
-                5 => two(&zone[..2]) && zone[2] == b':' && two(&zone[3..]),
-                _ => false,
-            }};
-            if whole {{
-                &text[..at]
-            }} else {{
-                text
-            }}
-        }}
-        None => text,
+    let is_zone = |zone: &str| match zone.split_once(':') {{
+        None => digits(zone, 4).is_some(),
+        Some((hours, minutes)) => digits(hours, 2).is_some() && digits(minutes, 2).is_some(),
+    }};
+    match (text.strip_suffix('Z'), text.rsplit_once(['+', '-'])) {{
+        (Some(clock), _) => clock,
+        (_, Some((clock, zone))) if is_zone(zone) => clock,
+        _ => text,
     }}
 }}
 
@@ -260,128 +244,34 @@ fn text<'a>(
 }
 """
 
-QUANTILE = """
-/// Knots, and the values before, at and after each.
-fn quantile(x: f64, knots: &[(f64, f64, f64, f64)]) -> f64 {
-    let behind = knots.partition_point(|knot| knot.0 <= x);
-    if x.is_nan() {
-        x
-    } else if behind == 0 {
-        knots[0].2
-    } else if behind == knots.len() || x == knots[behind - 1].0 {
-        knots[behind - 1].2
-    } else {
-        let ((from, _, _, low), (to, high, _, _)) = (knots[behind - 1], knots[behind]);
-        low + (high - low) * ((x - from) / (to - from))
-    }
-}
-"""
+INPUTS = """
+static SOURCES: [usize; INPUTS] = SOURCE_COLUMNS;
 
-YEO_JOHNSON = """
-fn yeo_johnson(x: f64, power: f64) -> f64 {
-    let bent = |x: f64, power: f64| {
-        if power == 0.0 {
-            x.ln_1p()
-        } else {
-            (power * x.ln_1p()).exp_m1() / power
-        }
-    };
-    if x < 0.0 {
-        -bent(-x, 2.0 - power)
-    } else {
-        bent(x, power)
+ALLOWED
+fn inputs(row: &[Cell]) -> Result<[f64; INPUTS], String> {
+    if row.len() != COLUMNS.len() {
+        return Err(format!("A row must have {} cells; got {}.", COLUMNS.len(), row.len()));
     }
-}
-"""
-
-AFFINE = """
-/// start + matrix x; the matrix lies transposed, so that the inner loop runs over units.
-fn affine<const K: usize>(x: &[f64], matrix: &[f64], start: &[f64; K]) -> [f64; K] {
-    let mut sums = *start;
-    for (weights, x) in matrix.chunks_exact(K).zip(x) {
-        for (sum, weight) in sums.iter_mut().zip(weights) {
-            *sum += weight * x;
+    let mut z = [0.0; INPUTS];
+BLOCKS
+    for (x, column) in z.iter().zip(SOURCES) {
+        if x.is_nan() {
+            return refused(column, "a number", Cell::Missing);
         }
     }
-    sums
+    Ok(z)
 }
 """
 
-RUNG = """
-fn rung<const K: usize>(h: &[f64], z: &[f64], w: &[f64], b: &[f64; K], v: &[f64], c: &[f64; K]) -> [f64; K] {
-    let mut products = affine(h, w, b);
-    for (product, gate) in products.iter_mut().zip(affine(z, v, c)) {
-        *product *= gate;
-    }
-    products
-}
-"""
-
-MEAN = """
-fn mean(f: &[[f64; OUTPUTS]; MEMBERS]) -> [f64; OUTPUTS] {
-    let mut sums = [0.0; OUTPUTS];
-    for one in f {
-        for (sum, x) in sums.iter_mut().zip(one) {
-            *sum += x;
-        }
-    }
-    sums.map(|sum| sum / MEMBERS as f64)
-}
-"""
-
-HELD = """
-fn answers(f: &[[f64; OUTPUTS]; MEMBERS], _: &[f64; INPUTS]) -> [f64; ANSWERS.len()] {
-    let mut held = mean(f);
-    for (x, (low, high)) in held.iter_mut().zip(GUARD) {
-        *x = x.max(low).min(high);
-    }
-    held
-}
-"""
-
-LINK = """
-fn answers(f: &[[f64; OUTPUTS]; MEMBERS], _: &[f64; INPUTS]) -> [f64; ANSWERS.len()] {
-    let scores = SCORES;
-    let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let powers = scores.map(|score| (score - top).exp());
-    let sum: f64 = powers.iter().sum();
-    powers.map(|power| power / sum)
-}
-"""
-
-DRAWS = """
-/// Lower medians and standard deviations over the draws that lie in the guard's range; over all where none does.
-fn answers(f: &[[f64; OUTPUTS]; MEMBERS], Z: &[f64; INPUTS]) -> [f64; ANSWERS.len()] {
-    let inside = |s: &usize| f[*s].iter().zip(GUARD).all(|(x, (low, high))| *x >= low && *x <= high);
-    let mut kept: Vec<usize> = (0..MEMBERS).filter(inside).collect();
-    if kept.is_empty() {
-        kept = (0..MEMBERS).collect();
-    }
-    let count = kept.len() as f64;
-    let mut found = [0.0; ANSWERS.len()];
-    for (i, &(low, high)) in GUARD.iter().enumerate() {
-        let mut values: Vec<f64> = kept.iter().map(|s| f[*s][i].max(low).min(high)).collect();
-        let mean = values.iter().sum::<f64>() / count;
-        let spread: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
-        let noise: f64 = kept.iter().map(|s| NOISE).sum();
-        values.sort_by(f64::total_cmp);
-        found[i] = values[(values.len() - 1) / 2];
-        found[OUTPUTS + i] = ((spread + noise) / count).sqrt();
-    }
-    found
-}
-"""
-
-TILTED = """
-/// What the noise is multiplied by at inputs z.
-fn tilted(z: &[f64; INPUTS], slopes: &[f64; 2 * INPUTS]) -> f64 {
-    let (straight, bent) = slopes.split_at(INPUTS);
-    let mut raw = 0.0;
-    for ((x, a), b) in z.iter().zip(straight).zip(bent) {
-        let x = x.clamp(-3.0, 3.0);
-        raw += a * x + b * (x * x - 1.0) / 2.0;
-    }
-    (-TILT * (raw / TILT).tanh()).exp()
+ANSWERED = """
+ALLOWED
+fn answered(z: &[f64; INPUTS]) -> Option<[f64; ANSWERS.len()]> {
+    let mut answers = [0.0; ANSWERS.len()];
+OUTPUTS_OF_LADDERS
+    if !f.iter().flatten().all(|x| x.is_finite()) {
+        return None;
+    }STATEMENTS
+    Some(answers)
 }
 """
 
@@ -399,47 +289,31 @@ fn phi(x: f64) -> f64 {{
 }}
 """
 
-PROBIT_OF_TWO = """
-fn answers(f: &[[f64; OUTPUTS]; MEMBERS], _: &[f64; INPUTS]) -> [f64; ANSWERS.len()] {
-    let mut sums = [0.0; ANSWERS.len()];
-    for one in f {
-        let x = one[0].clamp(-SUREST, SUREST);
-        sums[0] += phi(-x);
-        sums[1] += phi(x);
-    }
-    sums.map(|sum| sum / MEMBERS as f64)
-}
-"""
-
-PROBIT = """
-fn answers(f: &[[f64; OUTPUTS]; MEMBERS], _: &[f64; INPUTS]) -> [f64; ANSWERS.len()] {
-    let mut sums = [0.0; OUTPUTS];
-    for one in f {
-        let top = one.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let x = one.map(|x| (x - top).max(-SUREST));
-        let mut shares = [0.0; OUTPUTS];
-        for (i, share) in shares.iter_mut().enumerate() {
-            for (node, weight) in NODES {
-                let others = x.iter().enumerate().filter(|(c, _)| *c != i);
-                *share += others.fold(weight, |product, (_, other)| product * phi(node + x[i] - other));
-            }
-        }
-        let whole: f64 = shares.iter().sum();
-        for (sum, share) in sums.iter_mut().zip(shares) {
-            *sum += share / whole;
-        }
-    }
-    sums.map(|sum| sum / MEMBERS as f64)
-}
-"""
-
 DATA = "#[allow(clippy::approx_constant)]"
 """Written before numbers of the model: clippy would warn that a number close to pi should be the constant."""
+
+ALLOWED = "#[allow(clippy::all, unused_mut, unused_parens)]"
+"""Written before statements that C has as well, which are not what a Rust programmer would write."""
+
+WORDS = {
+    r"EACH\((\w+), (\w+)\)": r"for \1 in 0..\2",
+    r"COUNT (\w+)": r"let mut \1: usize",
+    r"COUNTS (\w+)\[(\w+)\]": r"let mut \1 = [0usize; \2]",
+    r"REAL (\w+)": r"let mut \1: f64",
+    r"REALS (\w+)\[(\w+)\]\[(\w+)\]": r"let mut \1 = [[0.0; \3]; \2]",
+    r"REALS (\w+)\[(\w+)\]": r"let mut \1 = [0.0; \2]",
+    r"SORT\((\w+), (\w+)\)": r"\1[..\2].sort_by(f64::total_cmp)",
+    r"fabs\(": "f64::abs(",
+    r"expm1\(": "f64::exp_m1(",
+    r"log1p\(": "f64::ln_1p(",
+    r"(exp|sin|sqrt|tanh)\(": r"f64::\1(",
+}
+"""What Rust writes for the words and functions of `polyladder.convert.source.loops`."""
 
 
 def rust_source(model: FittedModel) -> Source:
     """The file. It agrees with `predict` to rounding: 1e-12 of the size of the outputs."""
-    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    labels = model.labels or ()
     head = [
         *summary(model),
         CELL,
@@ -447,10 +321,14 @@ def rust_source(model: FittedModel) -> Source:
         names("ANSWERS", "What the answers are", model.answer_names),
     ]
     head += [names("LABELS", "The classes", list(map(str, labels)))] if labels else []
-    sizes = {"INPUTS": len(model.steps), "OUTPUTS": model.ladders.out_features, "MEMBERS": len(model.ladders)}
-    head += ["", *(f"const {name}: usize = {size};" for name, size in sizes.items()), PREDICT]
+    head += ["", *(f"const {name}: usize = {size};" for name, size in sizes(model).items()), PREDICT]
     head += [CLASS] if labels else []
-    text = "\n".join([*head, cells_text(model), inputs_text(model), ladder_text(model), answer_text(model)])
+    head += [cells_text(model), *(array_text(name, values) for name, values in tables(model).items())]
+    if isinstance(model.answer, Probit):
+        head += [array_text("TAIL", tail_coefficients()), PHI]
+    outputs, statements = outputs_text(model.ladders, DIALECT), answers_text(model, DIALECT)
+    answered = ANSWERED.replace("OUTPUTS_OF_LADDERS", outputs).replace("STATEMENTS", statements)
+    text = "\n".join([*head, inputs_text(model), answered.replace("ALLOWED", ALLOWED)])
     return Source(text.replace("\n\n\n", "\n\n"))
 
 
@@ -479,6 +357,9 @@ def number(value: float) -> str:
     if np.isfinite(value):
         return repr(float(value))
     return "f64::NAN" if np.isnan(value) else "f64::INFINITY" if value > 0 else "f64::NEG_INFINITY"
+
+
+DIALECT = Dialect(number, WORDS)
 
 
 def list_text(items: Iterable[str]) -> str:
@@ -548,103 +429,13 @@ def pairs(meant: dict[str, str]) -> str:
 def inputs_text(model: FittedModel) -> str:
     """The function from a row to inputs of the ladders."""
     sources = [feature.column for feature in model.steps]
-    lines = [f"static SOURCES: [usize; INPUTS] = {sources};", ""]
-    # New steps are written with more parentheses than Rust wants.
-    lines += [
-        DATA,
-        "#[allow(unused_parens)]",
-        "fn inputs(row: &[Cell]) -> Result<[f64; INPUTS], String> {",
-        "    if row.len() != COLUMNS.len() {",
-    ]
-    lines.append('        return Err(format!("A row must have {} cells; got {}.", COLUMNS.len(), row.len()));')
-    lines.append("    }")
-    lines += [f"    let x{i} = {read_text(model.columns[i], i)};" for i in sorted(set(sources))]
-    lines.append("    let mut z = [0.0; INPUTS];")
+    blocks = [f"    let x{i} = {read_text(model.columns[i], i)};" for i in sorted(set(sources))]
     for at, feature in enumerate(model.steps):
-        chain = [f"x{feature.column}", *map(step_text, feature.steps)]
-        lines += [f"    let x = {value};" for value in chain[:-1]]
-        lines.append(f"    z[{at}] = {chain[-1]};")
-    lines += ["    for (x, column) in z.iter().zip(SOURCES) {", "        if x.is_nan() {"]
-    lines += ['            return refused(column, "a number", Cell::Missing);', "        }", "    }", "    Ok(z)", "}"]
-    kinds = {type(step) for feature in model.steps for step in feature.steps}
-    return "\n".join([QUANTILE] * (Quantile in kinds) + [YEO_JOHNSON] * (YeoJohnson in kinds) + ["", *lines])
-
-
-def step_text(step: Step) -> str:
-    """One step as an expression of x."""
-    match step:
-        case Blank(code):
-            return f"if x == {number(code)} {{ f64::NAN }} else {{ x }}"
-        case Fill(value):
-            return f"if x.is_nan() {{ {number(value)} }} else {{ x }}"
-        case Clip(low, high):
-            return f"x.clamp({number(low)}, {number(high)})"
-        case Affine(shift, scale):
-            return f"(x - {number(shift)}) / {number(scale)}"
-        case Ramp(low, high):
-            return f"((x - {number(low)}) / {number(high - low)}).clamp(0.0, 1.0)"
-        case YeoJohnson(power):
-            return f"yeo_johnson(x, {number(power)})"
-        case Quantile(knots, before, at, after):
-            rows = zip(knots, before, at, after, strict=True)
-            listed = ["({}, {}, {}, {})".format(*map(number, row)) for row in rows]
-            return f"quantile(x, &{list_text(listed)})"
-        case IsMissing():
-            return "if x.is_nan() { 1.0 } else { 0.0 }"
-        case IsCategory(category):
-            same = "x.is_none()" if category is None else f"x == Some({quoted(category)})"
-            return f"if {same} {{ 1.0 }} else {{ 0.0 }}"
-        case _:
-            return step.written("x", TextOperations(number, "f64::sin"))
-
-
-def ladder_text(model: FittedModel) -> str:
-    """The ladders one after another."""
-    p = model.ladders
-    tables, body, before = [], [], "z"
-    for l, (W, b, V, c) in enumerate(p.layers()):
-        parts = {f"W{l}": W.mT.flatten(1), f"B{l}": b, f"V{l}": V.mT.flatten(1), f"C{l}": c}
-        tables += [array_text(name, values) for name, values in parts.items()]
-        body.append(f"        let h = rung({before}, z, {', '.join(f'&{name}[s]' for name in parts)});")
-        before = "&h"
-    tables += [array_text("READOUT", p.readout.mT.flatten(1)), array_text("OFFSET", p.offset)]
-    head = ["fn outputs(z: &[f64; INPUTS]) -> [[f64; OUTPUTS]; MEMBERS] {"]
-    head += ["    let mut f = [[0.0; OUTPUTS]; MEMBERS];", "    for (s, one) in f.iter_mut().enumerate() {"]
-    end = [f"        *one = affine({before}, &READOUT[s], &OFFSET[s]);", "    }", "    f", "}"]
-    return "\n".join([AFFINE, *([RUNG] if p.W else []), *tables, "", *head, *body, *end])
-
-
-def answer_text(model: FittedModel) -> str:
-    """The function from the outputs of the ladders to answers."""
-    answer, m = model.answer, model.ladders.out_features
-    match answer:
-        case Numbers(guard):
-            return "\n".join([MEAN, guard_text(guard, m), HELD])
-        case Classes(_, link):
-            scores = "[0.0, mean(f)[0]]" if m == 1 else "mean(f)"
-            if link == "one-versus-rest" and m > 1:
-                scores += ".map(|score| score.min(0.0) - (-score.abs()).exp().ln_1p())"
-            return "\n".join([MEAN, LINK.replace("SCORES", scores)])
-        case Draws():
-            tables = [guard_text(answer.guard, m), array_text("VARIANCE", answer.variance)]
-            if not answer.slopes.shape[-1]:
-                return "\n".join([*tables, DRAWS.replace("NOISE", "VARIANCE[*s][i]").replace("Z:", "_:")])
-            tables += [array_text("SLOPES", answer.slopes), f"const TILT: f64 = {number(answer.tilt)};", TILTED]
-            noise = "VARIANCE[*s][i] * tilted(z, &SLOPES[*s][i])"
-            return "\n".join([*tables, DRAWS.replace("NOISE", noise).replace("Z:", "z:")])
-        case Probit(_, surest):
-            tables = [f"const SUREST: f64 = {number(surest)};", array_text("TAIL", tail_coefficients()), PHI]
-            if m == 1:
-                return "\n".join(["", *tables, PROBIT_OF_TWO])
-            nodes = [f"({number(t)}, {number(w)})" for t, w in zip(answer.nodes, answer.weights, strict=True)]
-            tables.append(f"static NODES: [(f64, f64); {len(nodes)}] = {list_text(nodes)};")
-            return "\n".join(["", *tables, PROBIT])
-        case _:
-            raise TypeError(f"{type(answer).__name__} must have words of its own in Rust; it has none.")
-
-
-def guard_text(guard: Guard | None, m: int) -> str:
-    """The range that each output is held to."""
-    low, high = guard or ([-np.inf] * m, [np.inf] * m)
-    ranges = [f"({number(a)}, {number(b)})" for a, b in zip(low, high, strict=True)]
-    return f"\n{DATA}\nstatic GUARD: [(f64, f64); OUTPUTS] = {list_text(ranges)};"
+        start, steps = f"x{feature.column}", feature.steps
+        match steps:
+            case (IsCategory(category),):
+                same = f"{start}.is_none()" if category is None else f"{start} == Some({quoted(category)})"
+                start, steps = f"if {same} {{ 1.0 }} else {{ 0.0 }}", ()
+        blocks.append(feature_text(steps, at, start, DIALECT))
+    head, end = INPUTS.replace("ALLOWED", ALLOWED).replace("SOURCE_COLUMNS", str(sources)).split("BLOCKS")
+    return "\n".join([head.rstrip("\n"), *blocks]) + end

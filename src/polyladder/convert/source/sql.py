@@ -11,7 +11,17 @@ from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.sql_cells import LARGEST, cell_parts, table_name
 from polyladder.convert.source.sql_draws import draws_query
 from polyladder.convert.source.sql_probit import probit_query
-from polyladder.convert.source.sql_words import balanced, comment, held, number, product_sum, quoted, quoted_text
+from polyladder.convert.source.sql_words import (
+    balanced,
+    best_text,
+    comment,
+    held,
+    label_text,
+    number,
+    product_sum,
+    quoted,
+    quoted_text,
+)
 from polyladder.convert.source.text import Source
 from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.model import FittedModel
@@ -66,7 +76,7 @@ def summary(model: FittedModel) -> str:
 def refuse_names(model: FittedModel, table: str, key: str | None) -> None:
     """Refuse names and texts that SQL cannot hold, or cannot tell apart."""
     refuse_nul(model, "SQL")
-    labels = model.answer.labels if isinstance(model.answer, Classes | Probit) else ()
+    labels = model.labels or ()
     names = [column.name for column in model.columns]
     if "" in (*names, key):
         raise ValueError("Columns must have names for SQL; got ''. Rename it and fit again.")
@@ -119,7 +129,9 @@ def step_text(step: Step, x: str) -> str:
         case YeoJohnson(power):
             return yeo_johnson(x, power)
         case Quantile():
-            return f"({quantile(step, x, 0, len(step.knots) - 1)})"
+            ends = f"WHEN {x} <= {number(step.knots[0])} THEN {number(step.at[0])} "
+            ends += f"WHEN {x} >= {number(step.knots[-1])} THEN {number(step.at[-1])} "
+            return f"(CASE {ends}WHEN {x} IS NOT NULL THEN {between_knots(step, x, 0, len(step.knots) - 1)} END)"
         case IsMissing():
             return f"CAST(CASE WHEN {x} IS NULL THEN 1 ELSE 0 END AS DOUBLE PRECISION)"
         case IsCategory(category):
@@ -139,23 +151,14 @@ def yeo_johnson(x: str, power: float) -> str:
     return f"(CASE WHEN {x} >= 0e0 THEN {up} WHEN {x} < 0e0 THEN {down} END)"
 
 
-def quantile(step: Quantile, x: str, low: int, high: int) -> str:
-    """A binary search among knots low ... high, as nested cases: few comparisons, little depth."""
-    if low == 0 and high == len(step.knots) - 1:
-        ends = f"WHEN {x} <= {number(step.knots[0])} THEN {number(step.at[0])} "
-        ends += f"WHEN {x} >= {number(step.knots[-1])} THEN {number(step.at[-1])} "
-        return f"CASE {ends}WHEN {x} IS NOT NULL THEN {inner(step, x, low, high)} END"
-    return inner(step, x, low, high)
-
-
-def inner(step: Quantile, x: str, low: int, high: int) -> str:
-    """The value of x, which lies strictly between knots low and high."""
+def between_knots(step: Quantile, x: str, low: int, high: int) -> str:
+    """The value of x strictly between knots low and high: a binary search as nested cases, which are not deep."""
     if high - low == 1:
         slope = (step.before[high] - step.after[low]) / (step.knots[high] - step.knots[low])
         return f"{number(step.after[low])} + {number(slope)} * ({x} - {number(step.knots[low])})"
     middle = (low + high) // 2
     knot = number(step.knots[middle])
-    below, above = inner(step, x, low, middle), inner(step, x, middle, high)
+    below, above = between_knots(step, x, low, middle), between_knots(step, x, middle, high)
     return f"CASE WHEN {x} < {knot} THEN {below} WHEN {x} > {knot} THEN {above} ELSE {number(step.at[middle])} END"
 
 
@@ -226,19 +229,11 @@ def final_classes(labels: Sequence[object], link: str, m: int, key: str) -> tupl
         scores = [f"(CASE WHEN {s} < 0e0 THEN {s} ELSE 0e0 END) - LN(1e0 + EXP(-ABS({s})))" for s in scores]
     columns = ", ".join(f"{s} AS s{j}" for j, s in enumerate(scores))
     parts = [f"ladder_scores AS MATERIALIZED (SELECT k, {columns} FROM ladder_outputs)"]
-
-    def best(letter: str, then: Sequence[str]) -> str:
-        cases = [
-            f"WHEN {' AND '.join(f'{letter}{j} >= {letter}{i}' for i in range(count) if i != j)} THEN {then[j]}"
-            for j in range(count)
-        ]
-        return f"CASE {' '.join(cases)} END"
-
-    tops = [f"s{j}" for j in range(count)]
-    parts.append(f"ladder_top AS MATERIALIZED (SELECT *, {best('s', tops)} AS t FROM ladder_scores)")
+    top = best_text("s", [f"s{j}" for j in range(count)])
+    parts.append(f"ladder_top AS MATERIALIZED (SELECT *, {top} AS t FROM ladder_scores)")
     powers = ", ".join(f"EXP(s{j} - t) AS e{j}" for j in range(count))
     parts.append(f"ladder_powers AS MATERIALIZED (SELECT k, {powers} FROM ladder_top)")
     total = " + ".join(f"e{j}" for j in range(count))
     shares = ", ".join(f"e{j} / ({total}) AS {quoted(f'probability_{label}')}" for j, label in enumerate(labels))
-    named = [quoted_text(label) if isinstance(label, str) else repr(label) for label in labels]
-    return parts, f"SELECT k AS {quoted(key)}, {best('e', named)} AS prediction, {shares}\nFROM ladder_powers"
+    best = best_text("e", [label_text(label) for label in labels])
+    return parts, f"SELECT k AS {quoted(key)}, {best} AS prediction, {shares}\nFROM ladder_powers"

@@ -10,7 +10,7 @@ import math
 
 from polyladder.convert.exported.normal import CENTER, tail_coefficients
 from polyladder.convert.source.sql_draws import numbers_table, rungs
-from polyladder.convert.source.sql_words import held, number, quoted, quoted_text
+from polyladder.convert.source.sql_words import best_text, held, label_text, number, quoted
 from polyladder.fitted.answers import Probit
 from polyladder.fitted.model import FittedModel
 
@@ -28,12 +28,9 @@ def probit_query(model: FittedModel, answer: Probit, features: list[str], key: s
     total = " + ".join(f"p{j}" for j in range(count))
     means = ", ".join(f"AVG(p{j} / ({total})) AS e{j}" for j in range(count))
     parts.append(f"ladder_by_row AS MATERIALIZED (SELECT k, {means} FROM ladder_by_draw GROUP BY k)")
-    named = [quoted_text(label) if isinstance(label, str) else repr(label) for label in answer.labels]
-    cases = [
-        f"WHEN {' AND '.join(f'e{j} >= e{i}' for i in range(count) if i != j)} THEN {named[j]}" for j in range(count)
-    ]
+    best = best_text("e", [label_text(label) for label in answer.labels])
     shown = ", ".join(f"e{j} AS {quoted(f'probability_{label}')}" for j, label in enumerate(answer.labels))
-    last = f"SELECT k AS {key}, CASE {' '.join(cases)} END AS prediction, {shown}\nFROM ladder_by_row\nORDER BY k;\n"
+    last = f"SELECT k AS {key}, {best} AS prediction, {shown}\nFROM ladder_by_row\nORDER BY k;\n"
     return "WITH " + ",\n".join(parts) + "\n" + last
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def quoted(name: str) -> str:
-    """A name.
+    """A name, in double quotes.
 
     >>> print(quoted('size "net"'))
     "size ""net\"""
@@ -15,7 +15,7 @@ def quoted(name: str) -> str:
 
 
 def quoted_text(text: str) -> str:
-    """A string.
+    """A text, in single quotes.
 
     >>> print(quoted_text("it's"))
     'it''s'
@@ -67,6 +67,22 @@ def product_sum(weights: Sequence[float], names: Sequence[str], constant: float)
     if constant != 0 or not terms:
         terms.append(number(constant))
     return balanced(terms)
+
+
+def best_text(letter: str, values: Sequence[str]) -> str:
+    """The value that belongs to the largest of the columns that a letter and the numbers from 0 on name.
+
+    >>> best_text("p", ["'a'", "'b'"])
+    "CASE WHEN p0 >= p1 THEN 'a' WHEN p1 >= p0 THEN 'b' END"
+    """
+    count = range(len(values))
+    tests = [" AND ".join(f"{letter}{j} >= {letter}{i}" for i in count if i != j) for j in count]
+    return f"CASE {' '.join(f'WHEN {test} THEN {value}' for test, value in zip(tests, values, strict=True))} END"
+
+
+def label_text(label: object) -> str:
+    """A class, as it is predicted."""
+    return quoted_text(label) if isinstance(label, str) else repr(label)
 
 
 def held(x: str, low: str, high: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -46,29 +47,34 @@ class Solved(NamedTuple):
     iterations: Tensor
 
 
-class Family(Protocol):
+class Family(ABC):
     """Models of one shape; equal families can share a program, so a family is a frozen dataclass."""
 
+    @abstractmethod
     def build(
         self, inputs: int, outputs: int, seeds: Sequence[int], dropout: Tensor, dtype: torch.dtype
     ) -> BatchedModule:
         """Random models to be trained by gradient, one per seed. Batch shape (len(seeds),)."""
 
     def trained(self, net: Any) -> list[Any]:
-        """The models of a trained module, in float64."""
+        """The models of a trained module, in float64: modules, unless a family says otherwise."""
+        return modules(net)
 
     def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
         """Random models to be solved exactly, one per seed, in float64."""
+        return self.build(inputs, outputs, seeds, torch.zeros(len(seeds)), torch.float64)
 
     def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
-        """Fit models by exact solves; options as those of `fit_alternating`."""
+        """Fit models by exact solves, modules in place; options as those of `fit_alternating`."""
+        raise NotImplementedError(f"{type(self).__name__} have no exact solves.")
 
+    @abstractmethod
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """How many numbers a model holds."""
 
 
 @dataclass(frozen=True)
-class LadderFamily:
+class LadderFamily(Family):
     """Ladder polynomial networks; a fitted one is a `LadderPolynomial`."""
 
     hidden: tuple[int, ...]
@@ -116,9 +122,9 @@ class LadderFamily:
             x: inputs.
             y: targets.
             iterations: sweeps on all rows, unless there are stages.
-            alpha: ridge weights. Given ones belong to the last sweeps alone (`fit_ridge_path`) ...
+            alpha: ridge weights. Given ones are used in the last sweeps alone (`fit_ridge_path`).
             stages: see `fit_in_stages`.
-            goes_on: ... unless the ladders start where a fit has ended; then all sweeps are made with them.
+            goes_on: whether the ladders start where a fit has ended; then all sweeps use the given ridge weights.
             options: others of `fit_in_stages`.
         """
         stages = stages or (Stage(1.0, iterations),)
@@ -140,7 +146,7 @@ class LadderFamily:
 
 
 @dataclass(frozen=True)
-class Networks:
+class Networks(Family):
     """Feed-forward networks. They have no exact solves: their layers are not linear in their weights."""
 
     hidden: tuple[int, ...]
@@ -156,18 +162,6 @@ class Networks:
             inputs, self.hidden, outputs, self.activation, self.batch_norm, dropout, shape, list(seeds), dtype
         )
 
-    def trained(self, net: Any) -> list[Any]:
-        """The networks themselves."""
-        return modules(net)
-
-    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
-        """Refuse: gradient steps alone train them."""
-        raise NotImplementedError("Feed-forward networks have no exact solves.")
-
-    def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
-        """Refuse, for the same reason."""
-        raise NotImplementedError("Feed-forward networks have no exact solves.")
-
     def sizes(self, inputs: int, outputs: int) -> Sizes:
         """Weights, and numbers of each row."""
         weights = sum(k * (q + 1) for q, k in pairwise((inputs, *self.hidden, outputs)))
@@ -176,7 +170,7 @@ class Networks:
 
 
 @dataclass(frozen=True)
-class Machines:
+class Machines(Family):
     """Factorization machines."""
 
     order: int
@@ -187,14 +181,6 @@ class Machines:
     ) -> BatchedModule:
         """Random machines, which have no dropout."""
         return FactorizationMachine(inputs, self.rank, outputs, self.order, (len(seeds),), list(seeds), dtype)
-
-    def trained(self, net: Any) -> list[Any]:
-        """The machines themselves."""
-        return modules(net)
-
-    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
-        """Random machines."""
-        return self.build(inputs, outputs, seeds, torch.zeros(len(seeds)), torch.float64)
 
     def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
         """Fit machines in place."""
@@ -209,7 +195,7 @@ class Machines:
 
 
 @dataclass(frozen=True)
-class Kernels:
+class Kernels(Family):
     """Networks of polynomial kernels with lambda = 1."""
 
     degree: int
@@ -223,14 +209,6 @@ class Kernels:
         return PolynomialKernel(
             inputs, self.rank, outputs, self.degree, batch_shape=shape, seed=list(seeds), dtype=dtype
         )
-
-    def trained(self, net: Any) -> list[Any]:
-        """The networks themselves."""
-        return modules(net)
-
-    def start(self, inputs: int, outputs: int, seeds: Sequence[int]) -> Any:
-        """Random networks."""
-        return self.build(inputs, outputs, seeds, torch.zeros(len(seeds)), torch.float64)
 
     def solve(self, start: Any, x: Tensor, y: Tensor, iterations: int, **options: Any) -> Solved:
         """Fit networks in place."""

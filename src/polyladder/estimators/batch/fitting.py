@@ -18,7 +18,7 @@ from polyladder.estimators.batch.plans import Job
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.rows import TrainingRows
 from polyladder.models.batched import BatchedModule, stack
-from polyladder.models.unmerge import unmerge
+from polyladder.models.merge import unmerge
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.gradient.train import Adam, train
 from polyladder.training.interrupt import run_until
@@ -29,11 +29,11 @@ SMALL_TABLE = 500
 """Rows up to which gradient training runs in float64."""
 
 MEMORY_NUMBERS = 2**26
-"""Numbers that the states of one program may hold: 512 MiB in float64. Larger groups are split."""
+"""Most numbers that the states of one program hold: 512 MiB in float64. Larger groups are split."""
 
 SMALL_STEP = 5e7
-"""Rows times weights up to which a step of gradient training is computed on one thread: several would wait for each
-other longer than they compute."""
+"""Most rows times weights of a gradient step that is computed on one thread: several threads would spend more time
+waiting for each other than computing."""
 
 L2 = 1e-6
 """What ``alpha="auto"`` means for Adam."""
@@ -109,7 +109,7 @@ def kind_of_table(rows: TrainingRows) -> tuple[object, ...]:
 
 
 AWAKE = 0.2
-"""Seconds after which a thread that waits for others looks whether it was interrupted."""
+"""Seconds after which a waiting thread checks whether it was interrupted."""
 
 
 def on_all_cores(tasks: list[Callable[[], list[Fitted]]]) -> list[list[Fitted]]:

@@ -21,9 +21,6 @@ from polyladder.estimators.draft import draft_of
 from polyladder.estimators.ensemble import EnsembleEstimator
 from polyladder.fitted.model import FittedModel, fitted_model
 
-BEST = ("best_index_", "best_score_", "refit_time_")
-"""What a search learns if it has one measure to choose by, or is told to refit."""
-
 
 class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
     """Grid search with cross-validation in which models of equal shape train together.
@@ -105,11 +102,13 @@ class BatchedGridSearchCV(GridSearchCV):  # type: ignore[misc]
         self.n_splits_, self.multimetric_ = search.n_splits_, search.multimetric_
         # Without `scoring` the inner scorer would hold on to every fitted model.
         self.scorer_ = check_scoring(self.estimator) if self.scoring is None else search.scorer_
-        learned = vars(search)
-        self.__dict__.update({name: learned[name] for name in BEST if name in learned})
-        if "best_index_" in learned:
+        if self.refit or not search.multimetric_:
+            self.best_index_ = search.best_index_
             self.best_params_ = settings[self.best_index_]
+            if not callable(self.refit):
+                self.best_score_ = search.best_score_
         if self.refit:
+            self.refit_time_ = search.refit_time_
             self.best_estimator_ = search.best_estimator_.model_
             best = self.best_estimator_
             if isinstance(best, EnsembleEstimator) and best.names_in is not None:
@@ -226,6 +225,9 @@ class SearchedModel(BaseEstimator):  # type: ignore[misc]
         Which of the settings this is.
     """
 
+    model_: Any = None
+    """The model, once it was looked up."""
+
     def __init__(self, lookup: Any = None, fit_anew: Any = None, template: Any = None, setting: int = 0) -> None:
         self.lookup = lookup
         self.fit_anew = fit_anew
@@ -253,6 +255,6 @@ class SearchedModel(BaseEstimator):  # type: ignore[misc]
         return float(self.model_.score(X, y, sample_weight=sample_weight))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "model_" not in vars(self):
+        if name.startswith("__") or self.model_ is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.model_, name)

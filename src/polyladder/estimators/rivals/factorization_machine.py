@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -10,10 +11,9 @@ from torch import Tensor
 
 from polyladder.convert.factorization_machine import from_factorization_machine
 from polyladder.estimators.batch.families import Machines
-from polyladder.estimators.batch.plans import ModelPlan, Usual
-from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordable
-from polyladder.estimators.parameters import check_choice, check_number, refuse
-from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
+from polyladder.estimators.batch.plans import ModelPlan
+from polyladder.estimators.parameters import check_number, refuse
+from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, PolynomialRival, with_weights
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import NumberPrediction
 from polyladder.estimators.targets import NumberTarget
@@ -21,13 +21,12 @@ from polyladder.fitted.features import Features
 from polyladder.models.factorization_machine import FactorizationMachine
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.training.rivals.fit import JOINT_LIMIT
 
 LADDER_NUMBERS = 2**28
 """The largest ladder that a machine is written as: 2 GiB in float64."""
 
 
-class MachineEstimator(EnsembleEstimator):
+class MachineEstimator(PolynomialRival):
     """What regression and classification by factorization machines share."""
 
     def _check_parameters(self) -> None:
@@ -35,13 +34,9 @@ class MachineEstimator(EnsembleEstimator):
         if self.order not in (2, 3):
             refuse(self, "order", "2 or 3")
         check_number(self, "rank", int, 1)
-        check_choice(self, "solver", ("auto", "alternating", "adam"))
-        check_number(self, "tol", float, 0.0)
 
     def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
-        family = Machines(int(self.order), int(self.rank))
-        solver = exact_if_affordable(self.solver, rows, family.sizes(rows.z.shape[1], 1).weights <= JOINT_LIMIT)
-        return self._planned(family, solver, rows, Usual(2 if rows.many else 4, 100))
+        return self._plans_of(Machines(int(self.order), int(self.rank)), rows, outputs=1)
 
     def _keep(self, models: list[list[FactorizationMachine]], kept: list[int]) -> None:
         machine = mean_machine([outputs_joined(list(each)) for each in zip(*models, strict=True)])
@@ -54,12 +49,6 @@ class MachineEstimator(EnsembleEstimator):
 
     def _learned(self) -> object:
         return self.machine_
-
-    def _ladders(self) -> LadderPolynomial:
-        return self.polynomial_.map(lambda t: t.unsqueeze(0))
-
-    def _takes_sparse(self) -> bool:
-        return bool(self.solver != "alternating")
 
     @property
     def polynomial_(self) -> LadderPolynomial:
@@ -78,6 +67,7 @@ class MachineEstimator(EnsembleEstimator):
         )
 
 
+@dataclass(eq=False, repr=False)
 class FactorizationMachineRegressor(NumberPrediction, MachineEstimator):
     """Factorization machines for regression: an affine function plus all products of two, or three, different inputs.
 
@@ -139,43 +129,25 @@ class FactorizationMachineRegressor(NumberPrediction, MachineEstimator):
     2
     """
 
-    def __init__(
-        self,
-        order: Literal[2, 3] = 3,
-        rank: int = 5,
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    order: Literal[2, 3] = 3
+    rank: int = 5
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class FactorizationMachineClassifier(OneVersusRest, MachineEstimator):
     """Factorization machines for classification: logistic with two classes; with several, softmax or one versus rest.
 
@@ -206,41 +178,22 @@ class FactorizationMachineClassifier(OneVersusRest, MachineEstimator):
     True
     """
 
-    def __init__(
-        self,
-        order: Literal[2, 3] = 3,
-        rank: int = 5,
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        multiclass: Literal["softmax", "ovr"] = "softmax",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.multiclass = multiclass
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    order: Literal[2, 3] = 3
+    rank: int = 5
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    multiclass: Literal["softmax", "ovr"] = "softmax"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
 def outputs_joined(machines: list[FactorizationMachine]) -> FactorizationMachine:

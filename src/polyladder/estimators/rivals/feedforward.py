@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
 
@@ -44,9 +45,6 @@ class NetworkEstimator(EnsembleEstimator):
         f = evaluate(lambda part: self.network_(part).mean(0), z, width)
         return f * self.target_.scale + self.target_.mean if isinstance(self.target_, NumberTarget) else f
 
-    def _takes_sparse(self) -> bool:
-        return True
-
     def polynomial_in_original_units(self) -> LadderPolynomial:
         """Refused: a feed-forward network is no ladder."""
         raise ValueError(
@@ -55,6 +53,7 @@ class NetworkEstimator(EnsembleEstimator):
         )
 
 
+@dataclass(eq=False, repr=False)
 class FeedforwardRegressor(NumberPrediction, NetworkEstimator):
     """Feed-forward networks for regression, with a ReLU or a square as activation, trained by Adam.
 
@@ -108,43 +107,25 @@ class FeedforwardRegressor(NumberPrediction, NetworkEstimator):
     True
     """
 
-    def __init__(
-        self,
-        activation: Literal["relu", "quadratic"] = "relu",
-        hidden: Sequence[int] = (50, 50, 50),
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        dropout: float = 0.1,
-        batch_norm: bool = True,
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.activation = activation
-        self.hidden = hidden
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    activation: Literal["relu", "quadratic"] = "relu"
+    hidden: Sequence[int] = (50, 50, 50)
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    dropout: float = 0.1
+    batch_norm: bool = True
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    max_iter: int | Literal["auto"] = "auto"
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class FeedforwardClassifier(ClassPrediction, NetworkEstimator):
     """Feed-forward networks for classification: logistic with two classes, softmax with several.
 
@@ -167,36 +148,18 @@ class FeedforwardClassifier(ClassPrediction, NetworkEstimator):
     True
     """
 
-    def __init__(
-        self,
-        activation: Literal["relu", "quadratic"] = "relu",
-        hidden: Sequence[int] = (50, 50, 50),
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        dropout: float = 0.1,
-        batch_norm: bool = True,
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        max_iter: int | Literal["auto"] = "auto",
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.activation = activation
-        self.hidden = hidden
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.dropout = dropout
-        self.batch_norm = batch_norm
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    activation: Literal["relu", "quadratic"] = "relu"
+    hidden: Sequence[int] = (50, 50, 50)
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    dropout: float = 0.1
+    batch_norm: bool = True
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    max_iter: int | Literal["auto"] = "auto"
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0

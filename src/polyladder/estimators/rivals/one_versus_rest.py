@@ -7,11 +7,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from polyladder.estimators.batch.families import Family
+from polyladder.estimators.batch.plans import ModelPlan, Usual
+from polyladder.estimators.ensemble import EnsembleEstimator
 from polyladder.estimators.parameters import check_choice
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import ClassPrediction
-from polyladder.fitted.answers import Answer, Classes
+from polyladder.fitted.answers import Classes
 from polyladder.models.batched import BatchedModule
+from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.sparse import is_sparse
+from polyladder.training.rivals.fit import JOINT_LIMIT
 
 
 class OneVersusRest(ClassPrediction):
@@ -33,16 +39,24 @@ class OneVersusRest(ClassPrediction):
         found: list[TrainingRows] = shared[key]
         return found
 
-    def _answer(self) -> Answer:
+    def _answer(self) -> Classes:
         apart = self.multiclass != "softmax" and self.target_.outputs > 1
         return Classes(tuple(self.target_.labels.tolist()), "one-versus-rest" if apart else "softmax")
 
-    def _probabilities(self, scores: Tensor) -> Tensor:
-        """One versus rest: the probabilities of the separate models, divided by their sum."""
-        if scores.shape[1] == 1 or self.multiclass == "softmax":
-            return super()._probabilities(scores)
-        # In logarithms, as all classes of a row may be improbable.
-        return torch.nn.functional.logsigmoid(scores).softmax(1)
+
+class PolynomialRival(EnsembleEstimator):
+    """What factorization machines and polynomial kernels share: exact steps if affordable, and a ladder of the mean."""
+
+    def _plans_of(self, family: Family, rows: TrainingRows, outputs: int) -> list[ModelPlan]:
+        """Plans for models of a family, of which ``outputs`` outputs are solved at once."""
+        solver = self.solver
+        if solver == "auto":
+            few = family.sizes(rows.z.shape[1], outputs).weights <= JOINT_LIMIT
+            solver = "alternating" if few and rows.loss.quadratic and not is_sparse(rows.z) else "adam"
+        return self._planned(family, solver, rows, Usual(2 if rows.many else 4, 100))
+
+    def _ladders(self) -> LadderPolynomial:
+        return self.polynomial_.map(lambda t: t.unsqueeze(0))
 
 
 @torch.no_grad()

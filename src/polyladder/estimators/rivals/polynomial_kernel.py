@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -9,39 +10,33 @@ from torch import Tensor
 
 from polyladder.convert.polynomial_kernel import from_polynomial_kernel
 from polyladder.estimators.batch.families import Kernels
-from polyladder.estimators.batch.plans import ModelPlan, Usual
-from polyladder.estimators.ensemble import EnsembleEstimator, exact_if_affordable
-from polyladder.estimators.parameters import check_choice, check_number
-from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, with_weights
+from polyladder.estimators.batch.plans import ModelPlan
+from polyladder.estimators.parameters import check_number
+from polyladder.estimators.rivals.one_versus_rest import OneVersusRest, PolynomialRival, with_weights
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.table_estimator import Laddered, NumberPrediction
 from polyladder.fitted.features import Features
 from polyladder.models.polynomial_kernel import PolynomialKernel
-from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.widen import block_diagonal
-from polyladder.training.rivals.fit import JOINT_LIMIT
 
 DIRECTION_FACTORS = 32
-"""Directions times degree, by default. Few high powers and many squares: a square keeps the sign of its weight all
-through a fit, so that a quadratic form needs more units than its rank, while high powers overfit before that."""
+"""Default product of the number of directions and the degree: many directions for squares, few for high powers. A
+square keeps the sign of its weight all through a fit, so that a quadratic form needs more directions than its rank;
+high powers overfit with as many."""
 
 
-class KernelEstimator(Laddered, EnsembleEstimator):
+class KernelEstimator(Laddered, PolynomialRival):
     """What regression and classification by polynomial kernels share."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number(self, "degree", int, 1)
         check_number(self, "rank", int, 1, "auto")
-        check_choice(self, "solver", ("auto", "alternating", "adam"))
-        check_number(self, "tol", float, 0.0)
 
     def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
         degree, factors = int(self.degree), (2 if rows.many else 1) * DIRECTION_FACTORS
         family = Kernels(degree, max(1, factors // degree) if self.rank == "auto" else int(self.rank))
-        affordable = family.sizes(rows.z.shape[1], rows.outputs).weights <= JOINT_LIMIT
-        solver = exact_if_affordable(self.solver, rows, affordable)
-        return self._planned(family, solver, rows, Usual(2 if rows.many else 4, 100))
+        return self._plans_of(family, rows, rows.outputs)
 
     def _keep(self, models: list[list[PolynomialKernel]], kept: list[int]) -> None:
         self.kernel_ = mean_network([outputs_joined(list(each)) for each in zip(*models, strict=True)])
@@ -53,13 +48,8 @@ class KernelEstimator(Laddered, EnsembleEstimator):
     def _learned(self) -> object:
         return self.polynomial_
 
-    def _ladders(self) -> LadderPolynomial:
-        return self.polynomial_.map(lambda t: t.unsqueeze(0))
 
-    def _takes_sparse(self) -> bool:
-        return bool(self.solver != "alternating")
-
-
+@dataclass(eq=False, repr=False)
 class PolynomialKernelRegressor(NumberPrediction, KernelEstimator):
     """Networks of polynomial kernels for regression: weighted powers of affine functions, whose directions are learned.
 
@@ -121,43 +111,25 @@ class PolynomialKernelRegressor(NumberPrediction, KernelEstimator):
     3
     """
 
-    def __init__(
-        self,
-        degree: int = 4,
-        rank: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        guard: bool = True,
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.degree = degree
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.guard = guard
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    degree: int = 4
+    rank: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    guard: bool = True
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class PolynomialKernelClassifier(OneVersusRest, KernelEstimator):
     """Networks of polynomial kernels for classification: logistic, or with several classes softmax or one versus rest.
 
@@ -189,41 +161,22 @@ class PolynomialKernelClassifier(OneVersusRest, KernelEstimator):
     True
     """
 
-    def __init__(
-        self,
-        degree: int = 4,
-        rank: int | Literal["auto"] = "auto",
-        solver: Literal["auto", "alternating", "adam"] = "auto",
-        alpha: float | Literal["auto"] = "auto",
-        multiclass: Literal["softmax", "ovr"] = "softmax",
-        n_estimators: int | Literal["auto"] = "auto",
-        features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard",
-        clip: bool = True,
-        missing: Literal["error", "impute"] = "impute",
-        max_iter: int | Literal["auto"] = "auto",
-        tol: float = 1e-4,
-        learning_rate: float = 5e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        validation_fraction: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.degree = degree
-        self.rank = rank
-        self.solver = solver
-        self.alpha = alpha
-        self.multiclass = multiclass
-        self.n_estimators = n_estimators
-        self.features = features
-        self.clip = clip
-        self.missing = missing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    degree: int = 4
+    rank: int | Literal["auto"] = "auto"
+    solver: Literal["auto", "alternating", "adam"] = "auto"
+    alpha: float | Literal["auto"] = "auto"
+    multiclass: Literal["softmax", "ovr"] = "softmax"
+    n_estimators: int | Literal["auto"] = "auto"
+    features: Literal["standard", "quantile", "yeo-johnson"] | Features = "standard"
+    clip: bool = True
+    missing: Literal["error", "impute"] = "impute"
+    max_iter: int | Literal["auto"] = "auto"
+    tol: float = 1e-4
+    learning_rate: float = 5e-3
+    batch_size: int | Literal["auto"] = "auto"
+    validation_fraction: float = 0.0
+    random_state: Any = None
+    verbose: int = 0
 
 
 def outputs_joined(networks: list[PolynomialKernel]) -> PolynomialKernel:

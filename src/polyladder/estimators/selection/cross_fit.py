@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.kernel import Kernel, kernel_by_rows
-from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.options import Effort
 from polyladder.estimators.selection.problem import Problem
 from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.newton import fit_outputs

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from polyladder.estimators.selection.candidates.block import Block
-from polyladder.estimators.selection.candidates.kernel import Kernel, kernel_by_rows, kernel_on_folds
+from polyladder.estimators.selection.candidates.kernel import Kernel
 from polyladder.estimators.selection.problem import Problem
 from polyladder.polynomial.ladder import LadderPolynomial, combine
 from polyladder.training.kernels.ridge import RidgeFit
@@ -25,10 +25,8 @@ from polyladder.training.spread import run_elsewhere, workers_elsewhere
 SPREAD_ROWS = 1000
 """Compared rows from which on candidates are sent to workers: below, sending takes as long as solving."""
 
-Kind = tuple[Block, int]
-
-Solve = Callable[..., Any]
-"""Solves ladders; where it is given a second argument, each on the rows of these numbers."""
+Solved = TypeVar("Solved", tuple[Kernel, RidgeFit], list[Kernel])
+Ladders = TypeVar("Ladders", LadderPolynomial, StagedFit)
 
 
 def workers_for(rows: int) -> int:
@@ -36,31 +34,42 @@ def workers_for(rows: int) -> int:
     return workers_elsewhere() if rows >= SPREAD_ROWS else 0
 
 
-def kernels_by_rows(problem: Problem, kinds: Sequence[Kind]) -> list[tuple[Kernel, RidgeFit]]:
-    """`kernel_by_rows` of each block and degree."""
+def kernels_of(
+    solve: Callable[[Problem, Block, int], Solved], problem: Problem, kinds: Sequence[tuple[Block, int]]
+) -> list[Solved]:
+    """What ``solve`` makes of each block and degree.
+
+    Args:
+        solve: can be pickled; `kernel_by_rows`, or `kernel_on_folds` for some ridge weights.
+        problem: what is predicted.
+        kinds: blocks and degrees.
+    """
     if not workers_for(len(problem.chosen)):
-        return [kernel_by_rows(problem, block, degree) for block, degree in kinds]
-    tasks = [partial(rows_there, compared(problem), bare(block), degree) for block, degree in kinds]
-    found = zip(run_elsewhere(tasks), kinds, strict=True)
-    return [(replace(trial, block=block), fit) for (trial, fit), (block, _) in found]
+        return [solve(problem, block, degree) for block, degree in kinds]
+    tasks = [partial(solved_there, solve, compared(problem), bare(block), degree) for block, degree in kinds]
+    return [over(found, block) for found, (block, _) in zip(run_elsewhere(tasks), kinds, strict=True)]
 
 
-def kernels_on_folds(problem: Problem, kinds: Sequence[Kind], ridges: Sequence[float]) -> list[list[Kernel]]:
-    """`kernel_on_folds` of each block and degree."""
-    if not workers_for(len(problem.chosen)):
-        return [kernel_on_folds(problem, block, degree, ridges) for block, degree in kinds]
-    tasks = [partial(folds_there, compared(problem), bare(block), degree, ridges) for block, degree in kinds]
-    found = zip(run_elsewhere(tasks), kinds, strict=True)
-    return [[replace(trial, block=block) for trial in trials] for trials, (block, _) in found]
+def solved_there(solve: Callable[[Problem, Block, int], Solved], problem: Problem, block: Block, degree: int) -> Solved:
+    """On a worker: the trials without the rows of their block, which the driver has."""
+    return over(solve(problem, block, degree), without_rows(block))
 
 
-def ladders_in_shares(
-    solve: Solve, start: LadderPolynomial, rows: int, inside: Sequence[Tensor] | None = None
-) -> LadderPolynomial:
+def over(found: Solved, block: Block) -> Solved:
+    """The same trials over another copy of their block."""
+    return type(found)(replace(each, block=block) if isinstance(each, Kernel) else each for each in found)  # type: ignore[misc]
+
+
+def in_shares(
+    solve: Callable[..., Ladders],
+    start: LadderPolynomial | StagedFit,
+    rows: int,
+    inside: Sequence[Tensor] | None = None,
+) -> Ladders:
     """Solve ladders, a share of them on each worker.
 
     Args:
-        solve: can be pickled; gives ladders.
+        solve: can be pickled; where it is given a second argument, each ladder has the rows of these numbers.
         start: batch shape (B,).
         rows: how many they are solved on.
         inside: the numbers of each ladder's rows; None for all.
@@ -71,28 +80,8 @@ def ladders_in_shares(
     shares = torch.arange(len(start)).tensor_split(min(workers, len(start)))
     own = [() if inside is None else ([inside[i] for i in share],) for share in shares]
     tasks = [partial(solve, start[share], *numbers) for share, numbers in zip(shares, own, strict=True)]
-    return combine(torch.cat, run_elsewhere(tasks))
-
-
-def stages_in_shares(solve: Solve, start: LadderPolynomial | StagedFit, rows: int) -> StagedFit:
-    """The same where solving gives a fit in stages."""
-    workers = workers_for(rows)
-    if not workers:
-        return solve(start)
-    shares = torch.arange(len(start)).tensor_split(min(workers, len(start)))
-    return joined(run_elsewhere([partial(solve, start[share]) for share in shares]))
-
-
-def rows_there(problem: Problem, block: Block, degree: int) -> tuple[Kernel, RidgeFit]:
-    """On a worker: the trial without the rows of its block, which the driver has."""
-    trial, fit = kernel_by_rows(problem, block, degree)
-    return replace(trial, block=without_rows(block)), fit
-
-
-def folds_there(problem: Problem, block: Block, degree: int, ridges: Sequence[float]) -> list[Kernel]:
-    """On a worker: the trials without the rows of their block, which the driver has."""
-    found = kernel_on_folds(problem, block, degree, ridges)
-    return [replace(trial, block=without_rows(block)) for trial in found]
+    found = run_elsewhere(tasks)
+    return joined(found) if isinstance(found[0], StagedFit) else combine(torch.cat, found)
 
 
 def compared(problem: Problem) -> Problem:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,64 +12,41 @@ import torch
 from torch import Tensor
 
 from polyladder.estimators.cost import Shape
+from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.selection.candidates.ladders import LadderTrial
-from polyladder.estimators.selection.elsewhere import ladders_in_shares
+from polyladder.estimators.selection.elsewhere import in_shares
+from polyladder.estimators.selection.options import Options
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import reading
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.losses.loss import Loss
 from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.stages import RELAXATION
 
 LEAST_RELEVANCE = 0.3
-"""An input counts at least this much of the most relevant one."""
+"""Least relevance of an input, as a share of that of the most relevant one."""
 
 PLENTY = 2000
-"""With more rows than this a ladder finds out itself which inputs matter."""
+"""With more rows than this, inputs are not scaled by relevance: ladders find out for themselves which ones matter."""
 
 LAST_SWEEPS = 2
-"""Sweeps on all rows, at the end ..."""
+"""Sweeps on all rows, after those on folds."""
 
 NEAR_SWEEPS, NEAR = 4, 0.02
-"""... and the sweeps where less than this part of the variance is left: the error is then that of unfinished solves."""
+"""Sweeps on all rows where less than the second number, as a share of the variance, is left unexplained: there, what is
+wrong is mostly unfinished solving."""
 
 
-@dataclass(frozen=True)
-class LadderSettings:
-    """How ladders are solved.
-
-    Attributes:
-        width: units per layer; None for as many as is usual for what they read.
-        seconds: that the ladders of a model may take on all rows.
-        per_fold: ladders for each fold.
-        sweeps: at most.
-        tolerance: see `polyladder.fit_alternating`.
-        alpha: ridge weight, or "auto".
-        seeds: one for each ladder of a fit.
-    """
-
-    width: int | None
-    seconds: float
-    per_fold: int
-    sweeps: int
-    tolerance: float
-    alpha: Any
-    seeds: Callable[[int], list[int]]
-
-    def width_of(self, reader: Reader) -> int:
-        """Units per layer."""
-        return self.width or reader.size.width
-
-
-def operations(rows: int, reader: Reader, order: int, count: int, outputs: int, settings: LadderSettings) -> float:
-    """Of a fit of ``count`` ladders, about."""
-    shape = Shape(rows, reader.x.shape[1], settings.width_of(reader), order, outputs)
-    return count * settings.sweeps * shape.sweep_operations()
+def operations(rows: int, reader: Reader, order: int, count: int, outputs: int, options: Options) -> float:
+    """About how many operations a fit of ``count`` ladders takes."""
+    shape = Shape(rows, reader.x.shape[1], options.width or reader.size.width, order, outputs)
+    return count * options.sweeps * shape.sweep_operations()
 
 
 def fold_ladders(
-    problem: Problem, reader: Reader, order: int, settings: LadderSettings, folds: Sequence[int] | None = None
+    problem: Problem, reader: Reader, order: int, options: Options, folds: Sequence[int] | None = None
 ) -> LadderTrial:
     """Ladders of one order on each fold; their mean is kept.
 
@@ -77,49 +54,50 @@ def fold_ladders(
         problem: of numbers.
         reader: what they read.
         order: of the ladders.
-        settings: of the solves.
+        options: of the choice.
         folds: that are left out in turn; None for all. Rows of others are predicted as NaN.
     """
     folds = range(problem.folds) if folds is None else folds
     relative = relative_scales(problem, reader.scale)
     rows = torch.from_numpy(reader.x[problem.chosen]) * relative
     y, goal = torch.from_numpy(problem.y[problem.chosen]), torch.from_numpy(problem.goal)
-    hidden = (settings.width_of(reader),) * (order - 1)
-    own = [k * settings.per_fold + i for k in folds for i in range(settings.per_fold)]
-    seeds = settings.seeds(problem.folds * settings.per_fold)  # one for each ladder, whichever folds are left out
+    hidden = (options.width or reader.size.width,) * (order - 1)
+    own = [k * options.per_fold + i for k in folds for i in range(options.per_fold)]
+    # One for each ladder, whichever folds are left out.
+    seeds = seeds_from(options.seed, problem.folds * options.per_fold)
     start = random_start(rows.shape[1], hidden, y.shape[1], [seeds[i] for i in own], len(own))
     fold = torch.from_numpy(problem.fold)
-    inside = [(fold != k).nonzero().squeeze(-1) for k in folds for _ in range(settings.per_fold)]
+    inside = [(fold != k).nonzero().squeeze(-1) for k in folds for _ in range(options.per_fold)]
     weight = torch.from_numpy(problem.weight[problem.chosen])
-    options = (settings.alpha, settings.sweeps, settings.tolerance)
-    solve = partial(solved, problem.loss, rows, goal, weight, options)
-    found = ladders_in_shares(solve, start, len(rows), inside)
+    solve = partial(solved, problem.loss, rows, goal, weight, (options.alpha, options.sweeps, options.tolerance))
+    found = in_shares(solve, start, len(rows), inside)
     left_out, scatter = np.full(tuple(y.shape), np.nan), []
     for i, k in enumerate(folds):
         outside = fold == k
-        outputs = found[i * settings.per_fold : (i + 1) * settings.per_fold](rows[outside]).clamp(y.amin(0), y.amax(0))
+        outputs = found[i * options.per_fold : (i + 1) * options.per_fold](rows[outside]).clamp(y.amin(0), y.amax(0))
         left_out[outside.numpy()] = outputs.mean(0).numpy()
-        scatter.append(float(outputs.var(0).mean()) if settings.per_fold > 1 else 0.0)
-    excess = float(np.mean(scatter)) * (1 / settings.per_fold - 1 / (problem.folds * settings.per_fold))
+        scatter.append(float(outputs.var(0).mean()) if options.per_fold > 1 else 0.0)
+    excess = float(np.mean(scatter)) * (1 / options.per_fold - 1 / (problem.folds * options.per_fold))
     return LadderTrial(reader.features, order, left_out, reader.columns, rescaled(found, relative), excess)
 
 
-def finished_ladders(problem: Problem, reader: Reader, trial: LadderTrial, settings: LadderSettings) -> LadderTrial:
+def finished_ladders(problem: Problem, reader: Reader, trial: LadderTrial, options: Options) -> LadderTrial:
     """The trial with its ladders solved on from where they are, on all rows and no fold left out."""
     unexplained = float(pulls(problem, trial.left_out).var() / pulls(problem, np.zeros_like(trial.left_out)).var())
-    return replace(trial, ladder=solved_further(problem, reader, trial.ladder, unexplained, settings))
+    ladder = solved_further(problem, reader, trial.ladder, unexplained, options)
+    return replace(trial, ladder=ladder, unexplained=unexplained)
 
 
 def solved_further(
-    problem: Problem, reader: Reader, ladder: LadderPolynomial, unexplained: float, settings: LadderSettings
+    problem: Problem, reader: Reader, ladder: LadderPolynomial, unexplained: float, options: Options
 ) -> LadderPolynomial:
     """Ladders solved on from where they are, on all rows; more sweeps where little of the variance is unexplained."""
     relative = relative_scales(problem, reader.scale)
     rows = torch.from_numpy(reader.x) * relative
     y, weight = torch.from_numpy(problem.target), torch.from_numpy(problem.weight)
     sweeps = NEAR_SWEEPS if unexplained < NEAR else LAST_SWEEPS
-    solve = partial(solved, problem.loss, rows, y, weight, (settings.alpha, sweeps, settings.tolerance))
-    found = ladders_in_shares(solve, rescaled(ladder, 1 / relative), len(rows))
+    solve = partial(solved, problem.loss, rows, y, weight, (options.alpha, sweeps, options.tolerance))
+    found = in_shares(solve, rescaled(ladder, 1 / relative), len(rows))
     return rescaled(found, relative)
 
 
@@ -162,11 +140,4 @@ def relative_scales(problem: Problem, scale: Array) -> torch.Tensor:
 
 def rescaled(ladder: LadderPolynomial, scale: torch.Tensor) -> LadderPolynomial:
     """A ladder of scaled inputs as one of the inputs themselves."""
-    return LadderPolynomial(
-        W=(ladder.W[0] * scale, *ladder.W[1:]),
-        b=ladder.b,
-        V=tuple(V * scale for V in ladder.V),
-        c=ladder.c,
-        readout=ladder.readout,
-        offset=ladder.offset,
-    )
+    return reading(ladder, lambda weight, intercept: (weight * scale, intercept))

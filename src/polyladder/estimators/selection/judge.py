@@ -17,7 +17,7 @@ from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.cross_fit import by_block, cross_fitted, doubtful
-from polyladder.estimators.selection.effort import Effort
+from polyladder.estimators.selection.options import Effort
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.stack import LEAST, LEAST_OF_MANY, stack_bounded, stack_scores
 from polyladder.training.kernels.relevance import Array
@@ -26,20 +26,20 @@ PRICE = 0.5
 """Log loss that each fitted scale of a kernel is expected to hide, times the number of rows (Akaike's is 1)."""
 
 LIGHT = 0.2
-"""Ladders of a smaller weight are left out: solving them on all rows costs more than they gain."""
+"""Ladders of a smaller weight are left out: to solve them on all rows takes more time than they are worth."""
 
 ALONE = 0.75
-"""Ladders of a larger weight stand alone: on all rows, and more of them, they gain more than the others do."""
+"""Ladders of a larger weight are kept alone: solved on all rows, they gain more than the other candidates add."""
 
 SURE = 1.5
-"""A sum must beat a constant and a line by this many standard errors of the difference ..."""
+"""Standard errors of the difference by which a sum must beat a constant and a line."""
 
 NEGLIGIBLE = 1e-12
-"""... and by more than this, which may be rounding: where a line is exact, what beats it does so in the last digits."""
+"""Smallest gain that counts: where a line is exact, a sum may beat it by rounding alone."""
 
 CLEAR = 0.5
-"""A sum with less than this part of a constant's loss beats it whatever the standard errors are: of few rows they say
-little, and a clear line must not be taken for chance."""
+"""A sum whose loss is below this share of a constant's loss beats the constant, whatever the standard errors are: with
+few rows these say little, and a clear line must not be taken for chance."""
 
 FEW = 5.0
 """Where numbers are predicted from few rows, a line is beaten by as many more standard errors as this number divided by

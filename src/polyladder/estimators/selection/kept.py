@@ -8,8 +8,8 @@ from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.found import Selection
 
 TIMES, MORE = 2.0, 1e-8
-"""The error of the kept model may be this many times the reported one, plus the second number. It should be lower: the
-kept model has seen the rows that the reported error was found without."""
+"""Largest error of the kept model: the reported error times the first number, plus the second. It should be lower than
+reported, since the kept model was fitted to the compared rows."""
 
 
 def kept_error(outputs: Tensor, compared: TrainingRows) -> float:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from polyladder.estimators.selection.candidates.block import Block
-from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.fold_ladders import LadderSettings
+from polyladder.estimators.selection.options import Options
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import room_for_inputs
 from polyladder.fitted.features import RAMPS, Features
@@ -19,32 +16,11 @@ from polyladder.training.kernels.directions import pick_directions
 from polyladder.training.kernels.relevance import Array, Relevance, first_scales, fit_relevance
 
 MARGIN, EDGE = 0.03, 5
-"""Share of a column's range that clipping leaves free beyond each end; with few rows, the second number divided by
-them: the fewer there are, the further new rows lie outside."""
+"""Share of a column's range that clipping leaves free beyond each end. With few rows it is the second number divided by
+their count, if that is more: the fewer rows there are, the farther new ones lie outside."""
 
 MOST_RAMPS = 12
-"""Of a column, where there are few columns and rows enough for ladders over all their ramps."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a choice is made of.
-
-    Attributes:
-        kinds: of features to try.
-        piecewise: whether ramps are tried.
-        features: unfitted; their kinds, ramps and margins are tried.
-        effort: how much work it may be.
-        ladders: how ladders are solved.
-        seed: of everything random.
-    """
-
-    kinds: tuple[str, ...]
-    piecewise: bool
-    features: Features
-    effort: Effort
-    ladders: LadderSettings
-    seed: int
+"""Most ramps of a column, where columns are few and there are enough rows for ladders over all ramps."""
 
 
 def smooth_block(

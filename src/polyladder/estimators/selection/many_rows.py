@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,21 +14,21 @@ from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.fitting import fit_jobs
 from polyladder.estimators.batch.plans import Job, ModelPlan
 from polyladder.estimators.batch.progress import Progress
-from polyladder.estimators.gradient_training import GradientTraining
+from polyladder.estimators.parameters import seeds_from
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.constant import Constant, best_constant
 from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
-from polyladder.estimators.selection.effort import Effort
 from polyladder.estimators.selection.judge import simplest, stack
 from polyladder.estimators.selection.kernel_blocks import MARGIN
+from polyladder.estimators.selection.options import Options
 from polyladder.estimators.selection.problem import CHUNK
 from polyladder.estimators.selection.select import Chosen, finished, make_problem
 from polyladder.estimators.support import MOST_ROWS
 from polyladder.estimators.table_estimator import coded_rows
 from polyladder.estimators.targets import Array, ClassTarget
-from polyladder.estimators.training_size import Training, Wanted, training_for
+from polyladder.estimators.training_size import Training, training_for
 from polyladder.fitted.features import Features
 from polyladder.models.batched import stack as stack_models
 from polyladder.polynomial.evaluate import evaluate
@@ -37,98 +36,41 @@ from polyladder.tables.table import Table
 from polyladder.training.kernels.newton import fit_outputs
 
 ORDER = 5
-"""Of the ladders: one more than block solves take, as their units are many."""
+"""Order of the ladders: one more than block solves use, as these ladders are wider."""
 
 REACH = 5.0
-"""Numbers of the inputs farther from 0 than this would rule the statistics of batch norm."""
+"""Inputs are held to this distance from 0: farther ones would dominate the statistics of batch norm."""
 
 RAMPED_INPUTS = 160
-"""Inputs that a table may have with its ramps: each is read by every unit of every layer ..."""
+"""Most inputs of a table with its ramps: every unit of every layer reads each of them."""
 
 MOST_RAMPS = 16
-"""... and this many for a column, at most."""
+"""Most ramps of a column."""
 
 LEAST_RAMPS = 3
-"""Fewer of them follow no jump: then columns have none."""
+"""Fewest ramps of a column. Fewer cannot follow a jump; where no more fit, columns have none."""
 
 IMAGE_COLUMNS = 64
-"""Columns from which on those of one common range, as pixels have it, are scaled as a whole."""
+"""From this many columns on, those that share one range, as pixels do, are scaled together."""
 
 HELD_OUT = 10
 """One row in so many is held out to weigh the candidates, up to as many as a choice compares."""
 
 RATES = (0.5, 3.0)
-"""Dropout of several ladders, one after another, as multiples of the parameter: little for clear classes, much for
-noise."""
+"""Dropout of the first, the second, ... ladder, as multiples of the parameter: little suits clear classes, much suits
+noisy ones."""
 
 MOST_DROPOUT = 0.5
+"""Highest dropout of a ladder, whatever the multiple."""
 
 LINEAR_ROWS = 20_000
-"""Rows that linear models are fitted to, at most ..."""
+"""Most rows that a linear model is fitted to."""
 
 LINEAR_OPERATIONS = 4e9
-"""... and as many as this allows for each step: the cost of Newton's, for two classes, grows with the square of the
-inputs."""
+"""Most operations of one step of a linear model: where its inputs are many, it is fitted to fewer rows."""
 
 LINEAR_RIDGE = 1.0
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How ladders are trained.
-
-    Attributes:
-        wanted: sizes that are given.
-        steps: how gradient steps are taken; `RATES` are multiples of their dropout.
-        alpha: L2 weight; None for the usual one.
-        seeds: as many as are asked for.
-    """
-
-    wanted: Wanted
-    steps: GradientTraining
-    alpha: float | None
-    seeds: Callable[[int], list[int]]
-
-    def plans(self, training: Training) -> list[ModelPlan]:
-        """One for each ladder."""
-        family = LadderFamily((training.width,) * (ORDER - 1), bool(self.steps.batch_norm))
-        rates = RATES if training.ladders > 1 else (1.0,)
-        return [
-            ModelPlan(
-                family,
-                "adam",
-                iterations=training.epochs,
-                batch_size=training.batch_size,
-                alpha=self.alpha,
-                dropout=min(rates[i % len(rates)] * float(self.steps.dropout), MOST_DROPOUT),
-                learning_rate=float(self.steps.learning_rate),
-                seed=seed,
-            )
-            for i, seed in enumerate(self.seeds(training.ladders))
-        ]
-
-
-@dataclass(frozen=True)
-class TrainingOptions:
-    """What a choice among trained ladders is made of.
-
-    Attributes:
-        name: of the estimator, for messages.
-        features: unfitted.
-        ramped: whether they may have ramps, or one scale for all columns, as suits the rows.
-        effort: how much work it may be.
-        ladders: how they are trained.
-        seed: of everything else that is random.
-        verbose: whether to say what was decided.
-    """
-
-    name: str
-    features: Features
-    ramped: bool
-    effort: Effort
-    ladders: TrainingSettings
-    seed: int
-    verbose: bool
+"""Ridge weight of linear models."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +113,7 @@ class Divided:
 
 
 def choose_trained(
-    table: Table, values: Array, weight: Array, target: ClassTarget, options: TrainingOptions
+    table: Table, values: Array, weight: Array, target: ClassTarget, options: Options
 ) -> tuple[Chosen, list[float]]:
     """Train, compare and sum.
 
@@ -180,7 +122,7 @@ def choose_trained(
         values: their classes.
         weight: of the rows. Shape (n,).
         target: how classes are coded.
-        options: see `TrainingOptions`.
+        options: see `Options`.
 
     Returns:
         What was chosen, and the losses of the first ladder, epoch by epoch.
@@ -226,7 +168,7 @@ def held_out(codes: Array, most: int, rng: np.random.Generator) -> tuple[NDArray
     return np.sort(order[~drawn]), np.sort(order[drawn])
 
 
-def training_features(table: Table, weight: Array, options: TrainingOptions) -> Features:
+def training_features(table: Table, weight: Array, options: Options) -> Features:
     """Scaled columns, with as many ramps as can be afforded unless a scaling is asked for."""
     unfitted = clone(options.features).set_params(margin=MARGIN if options.features.clip else 0.0, reach=REACH)
     if options.ramped:
@@ -282,21 +224,19 @@ def linear_models(divided: Divided, rng: np.random.Generator) -> list[Linear]:
 
 
 def trained_ladders(
-    divided: Divided, options: TrainingOptions, rng: np.random.Generator
+    divided: Divided, options: Options, rng: np.random.Generator
 ) -> tuple[list[LadderTrial], list[float]]:
     """Ladders of different dropout, those that did not diverge, and the losses of the first."""
-    rows, inside, settings = divided.rows, divided.inside, options.ladders
+    rows, inside = divided.rows, divided.inside
     inputs = rows.z.shape[1]
-    training = training_for(
-        rows.count, divided.columns, inputs, rows.outputs, ORDER, settings.wanted, options.effort.training
-    )
+    training = training_for(rows.count, divided.columns, inputs, rows.outputs, ORDER, options)
     if options.verbose:
         print(f"{options.name}: {training}", file=sys.stderr)
     if training.share < 1:
         inside = np.sort(rng.permutation(inside)[: max(2, round(training.share * len(inside)))])
     part = rows.take(torch.from_numpy(inside))
     progress = Progress(options.verbose, f"{options.name} fit")
-    fitted = fit_jobs([Job(plan, part) for plan in settings.plans(training)], progress)
+    fitted = fit_jobs([Job(plan, part) for plan in plans_of(training, options)], progress)
     found = []
     for each in fitted:
         scores = evaluate(each.model, rows.z[divided.held].double()).numpy()
@@ -304,3 +244,22 @@ def trained_ladders(
             ladder = stack_models([each.model])
             found.append(LadderTrial(divided.name, ORDER, scores, np.arange(inputs), ladder))
     return found, fitted[0].curve
+
+
+def plans_of(training: Training, options: Options) -> list[ModelPlan]:
+    """One for each ladder."""
+    family = LadderFamily((training.width,) * (ORDER - 1), bool(options.steps.batch_norm))
+    rates = RATES if training.ladders > 1 else (1.0,)
+    return [
+        ModelPlan(
+            family,
+            "adam",
+            iterations=training.epochs,
+            batch_size=training.batch_size,
+            alpha=None if options.alpha == "auto" else options.alpha,
+            dropout=min(rates[i % len(rates)] * float(options.steps.dropout), MOST_DROPOUT),
+            learning_rate=float(options.steps.learning_rate),
+            seed=seed,
+        )
+        for i, seed in enumerate(seeds_from(options.seed, training.ladders))
+    ]

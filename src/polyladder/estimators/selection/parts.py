@@ -12,25 +12,19 @@ from torch.nn.functional import pad
 
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import reading
 from polyladder.polynomial.widen import lengthen
 
 
 def placed(ladder: LadderPolynomial, columns: NDArray[np.intp], inputs: int) -> LadderPolynomial:
-    """The same function of more inputs, of which it reads those at the given positions. At least one layer."""
+    """The same function of more inputs, of which it reads those at the given positions."""
 
     def spread(weight: Tensor) -> Tensor:
         wide = weight.new_zeros(*weight.shape[:-1], inputs)
         wide[..., torch.from_numpy(columns.astype(np.int64))] = weight
         return wide
 
-    return LadderPolynomial(
-        W=(spread(ladder.W[0]), *ladder.W[1:]),
-        b=ladder.b,
-        V=tuple(spread(V) for V in ladder.V),
-        c=ladder.c,
-        readout=ladder.readout,
-        offset=ladder.offset,
-    )
+    return reading(ladder, lambda weight, intercept: (spread(weight), intercept))
 
 
 def times(ladder: LadderPolynomial, factor: float) -> LadderPolynomial:

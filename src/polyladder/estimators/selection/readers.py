@@ -12,10 +12,10 @@ from polyladder.fitted.features import Features
 from polyladder.training.kernels.relevance import Array
 
 MOST_INPUTS = 72
-"""Inputs that ladders over ramps may have: the cost of a solve grows with their square ..."""
+"""Most inputs of ladders over ramps: the cost of a solve grows with their square."""
 
 ROWS_PER_INPUT = 10
-"""... and with fewer rows for each they learn by heart."""
+"""Fewest rows per input of ladders over ramps: with fewer, they learn the rows by heart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,8 @@ class Size:
     Attributes:
         orders: to try; the second only in a close race.
         width: units per layer.
-        main_width: the same where there are many rows ...
-        higher: ... and how much higher the order is there, which gains up to a quarter.
+        main_width: units per layer where there are many rows.
+        higher: how much higher the order is where there are many rows; that lowers the error by up to a quarter.
         gain: what the squared error on half the rows is divided by in a race: more inputs gain more by the other half.
     """
 

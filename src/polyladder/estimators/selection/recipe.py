@@ -2,78 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.kernel import Kernel
-from polyladder.estimators.selection.candidates.ladders import LadderTrial
-from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
-from polyladder.estimators.selection.fold_ladders import pulls
+from polyladder.estimators.selection.elsewhere import without_rows
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
 from polyladder.fitted.features import Features
-from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.training.kernels.relevance import Array, Relevance
-
-
-@dataclass(frozen=True)
-class Solve:
-    """A model that counts in the sum.
-
-    Attributes:
-        order: of the polynomial.
-        ridge: that was chosen.
-        weight: in the sum.
-    """
-
-    order: int
-    ridge: float
-    weight: float
-
-
-@dataclass(frozen=True, eq=False)
-class KernelRecipe:
-    """Kernels over the same directions.
-
-    Attributes:
-        features: how their inputs are made, in a word.
-        scales: the relevance of the table's columns.
-        directions: how many there may be.
-        solves: one for each degree and ridge weight.
-    """
-
-    features: str
-    scales: Relevance
-    directions: int
-    solves: tuple[Solve, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class LaddersRecipe:
-    """Ladders of one kind, to be solved on from where they are.
-
-    Attributes:
-        features: how their inputs are made, in a word.
-        order: of the ladders.
-        weight: in the sum.
-        inputs: names of what they read.
-        scale: the relevance of each input.
-        start: the ladders as they were found. Batch shape (ladders,).
-        unexplained: the share of the variance that they left.
-    """
-
-    features: str
-    order: int
-    weight: float
-    inputs: tuple[str, ...]
-    scale: Array
-    start: LadderPolynomial
-    unexplained: float
+from polyladder.training.kernels.relevance import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,32 +23,41 @@ class SelectionRecipe:
 
     Attributes:
         selection: its record.
-        kind: how columns of numbers are scaled.
-        ramps: of a column, at most; 0 where none count.
-        columns: positions of the table's columns that say anything.
-        outputs: of the model.
+        features: in front of the sum.
         rows: how many different rows it was found on.
-        constant: weight of a constant, where classes are predicted.
-        lines: linear models over the plain inputs.
-        kernels: block by block.
-        ladders: kind by kind.
+        outputs: of the model.
+        used: the candidates that count, and their weights in the sum.
+        scales: the relevance of each input of ladders, by how these inputs are made.
+        directions: how many a kernel may have.
     """
 
     selection: Selection
-    kind: str
-    ramps: int
-    columns: tuple[int, ...]
-    outputs: int
+    features: Features
     rows: int
-    constant: float
-    lines: tuple[Solve, ...]
-    kernels: tuple[KernelRecipe, ...]
-    ladders: tuple[LaddersRecipe, ...]
+    outputs: int
+    used: tuple[tuple[Trial, float], ...]
+    scales: Mapping[str, Array]
+    directions: int
+
+    @property
+    def ramps(self) -> int:
+        """Ramps of a column, at most; 0 where none count."""
+        return 0 if self.features.ramps_ is None else self.features.ramps
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Positions of the table's columns that say anything."""
+        return columns_of(self.features)
 
     @property
     def straight(self) -> bool:
         """Whether all that counts is a line."""
-        return not self.ladders and all(s.order <= 1 for kernel in self.kernels for s in kernel.solves)
+        return all(trial.order <= 1 for trial, _ in self.used)
+
+
+def columns_of(features: Features) -> tuple[int, ...]:
+    """Positions of the table's columns that fitted features read."""
+    return tuple(np.unique(features.groups()).tolist())
 
 
 def recipe_of(
@@ -128,43 +78,11 @@ def recipe_of(
         readers: what ladders may read.
         directions: of a kernel, at most.
     """
-    blocks: dict[int, Block] = {}
-    solves: dict[int, list[Solve]] = {}
-    ladders, lines, constant = [], [], 0.0
-    for trial, weight in used:
-        match trial:
-            case LadderTrial():
-                ladders.append(ladders_of(trial, weight, features, problem, readers))
-            case Kernel():
-                blocks[id(trial.block)] = trial.block
-                solves.setdefault(id(trial.block), []).append(Solve(trial.order, trial.ridge, weight))
-            case Linear():
-                lines.append(Solve(trial.order, trial.ridge, weight))
-            case _:
-                constant += weight
-    kernels = [
-        KernelRecipe(block.features, block.scales, max(directions, len(block.directions.slopes)), tuple(solves[key]))
-        for key, block in blocks.items()
+    bare = {id(trial.block): without_rows(trial.block) for trial, _ in used if isinstance(trial, Kernel)}
+    kept = [
+        (replace(trial, block=bare[id(trial.block)]) if isinstance(trial, Kernel) else trial, weight)
+        for trial, weight in used
     ]
-    return SelectionRecipe(
-        selection,
-        features.kind,
-        features.ramps if features.ramps_ is not None else 0,
-        tuple(np.unique(features.groups()).tolist()),
-        problem.y.shape[1],
-        len(problem.y),
-        constant,
-        tuple(lines),
-        tuple(kernels),
-        tuple(ladders),
-    )
-
-
-def ladders_of(
-    trial: LadderTrial, weight: float, features: Features, problem: Problem, readers: Sequence[Reader]
-) -> LaddersRecipe:
-    """What is kept of ladders that count."""
-    (reader,) = [each for each in readers if each.features == trial.features]
-    names = tuple(features.feature_names_out_[i] for i in trial.columns)
-    unexplained = float(pulls(problem, trial.left_out).var() / pulls(problem, np.zeros_like(trial.left_out)).var())
-    return LaddersRecipe(trial.features, trial.order, weight, names, reader.scale, trial.ladder, unexplained)
+    scales = {reader.features: reader.scale for reader in readers}
+    rows, outputs = problem.y.shape
+    return SelectionRecipe(selection, features, rows, outputs, tuple(kept), scales, directions)

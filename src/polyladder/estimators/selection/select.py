@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -17,14 +18,12 @@ from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import LINEAR_RIDGES, Linear, line_by_rows, lines_on_folds
 from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.candidates.trial import Trial
-from polyladder.estimators.selection.effort import Effort
-from polyladder.estimators.selection.elsewhere import kernels_by_rows, kernels_on_folds
+from polyladder.estimators.selection.elsewhere import kernels_of
 from polyladder.estimators.selection.fold_ladders import finished_ladders
 from polyladder.estimators.selection.found import Candidate, Selection
 from polyladder.estimators.selection.judge import deviance, guarded, judged
 from polyladder.estimators.selection.kernel_blocks import (
     MARGIN,
-    Options,
     block_of,
     equal_block,
     fitted_features,
@@ -32,6 +31,7 @@ from polyladder.estimators.selection.kernel_blocks import (
     smooth_block,
 )
 from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
+from polyladder.estimators.selection.options import Effort, Options
 from polyladder.estimators.selection.parts import as_members, times
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
@@ -46,28 +46,30 @@ from polyladder.training.kernels.reweighted import first_fit
 from polyladder.training.kernels.ridge import RidgeFit
 
 EXACT = 0.01
-"""Where this share of the variance is left unexplained, predictions may leave the targets' range by its whole width;
-where more is, by as much less, down to the usual margin ..."""
+"""Share of the variance left unexplained up to which predictions may leave the targets' range by its whole width.
+Where more is left, they may leave it by proportionally less, but at least by the usual margin."""
 
 RANGE_ROWS = 500
-"""... and by less in proportion where there are more rows than this, whose targets reach nearly as far as new ones."""
+"""With more rows than this, predictions may leave the targets' range by proportionally less: the targets of many rows
+reach nearly as far as new ones."""
 
 CLASS_RIDGES = (0.3, 3.0, 0.03)
-"""The first is tried with every kernel, the others with the best."""
+"""Ridge weights of kernels of classes: the first is tried with every kernel, the others with the best."""
 
 LINEAR_CLASS_RIDGES = (100.0, 10.0, 1.0, 0.1, 0.01)
+"""Ridge weights of linear models of classes."""
 
 SMOOTH = 0.1
-"""Share of the variance left unexplained up to which scales are found anew on more rows ..."""
+"""Share of the variance left unexplained up to which the scales of kernels are found again, on more rows."""
 
 REFINED_ROWS = 450
-"""... if there are no more than this many: the cost grows with their cube."""
+"""Most rows on which scales are found again: the cost grows with the cube of the rows."""
 
 SCALING_ROWS = 60
-"""Rows from which on a second scaling of columns is tried: fewer say nothing of the shape of a column."""
+"""From this many rows on, a second scaling of columns is tried: fewer say nothing about the shape of a column."""
 
 HIGH, HIGHEST = 6, 10
-"""From the first degree on, or where ramps are better than any, the second is tried."""
+"""Where the best degree is at least the first number, or ramps win, a kernel of the second degree is tried too."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +120,7 @@ def choose_model(
     if options.piecewise:
         ramped = ramp_block(table, problem, features, options, rng)
         if ramped is not None:
-            steps = kernels_by_rows(problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
+            steps = kernels_of(kernel_by_rows, problem, [(ramped[1], p) for p in options.effort.ramp_degrees])
             tried += [trial for trial, _ in steps]
             blocks.append((*ramped, steps))
             readers += [reader for reader in [ramp_reader(ramped[0], smooth, ramped[1])] if reader is not None]
@@ -144,7 +146,7 @@ def choose_model(
         trial = trials[i] = trials[i].on_all(problem, smooth.x)
         if isinstance(trial, LadderTrial) and len(problem.chosen) <= FINE_ROWS:
             reader = next(each for each in readers if each.features == trial.features)
-            trials[i] = finished_ladders(compared, reader, trial, options.ladders)
+            trials[i] = finished_ladders(compared, reader, trial, options)
     chosen = finished(table, values, features, target, compared, trials, weights)
     return chosen, recipe_of(
         chosen.selection, features, compared, counting(trials, weights), readers, options.effort.directions
@@ -160,7 +162,7 @@ def scaled_candidates(
     """
 
     def steps(block: Block, degrees: Sequence[int]) -> list[tuple[Kernel, RidgeFit]]:
-        return kernels_by_rows(problem, [(block, degree) for degree in degrees])
+        return kernels_of(kernel_by_rows, problem, [(block, degree) for degree in degrees])
 
     degrees = options.effort.degrees
     features, block = smooth_block(table, problem, options.kinds[0], options, rng)
@@ -192,7 +194,8 @@ def kernels_of_classes(
     for i, (block, steps) in enumerate(blocks):
         ranked = sorted(steps, key=lambda step: step[1].error)
         kinds += [(block, trial.order) for trial, _ in ranked[: 1 if i else 2]]
-    first = [trials[0] for trials in kernels_on_folds(problem, kinds, CLASS_RIDGES[:1])]
+    solve = partial(kernel_on_folds, ridges=CLASS_RIDGES[:1])
+    first = [trials[0] for trials in kernels_of(solve, problem, kinds)]
     block, order = kinds[int(np.argmin([deviance(problem, t.left_out) for t in first]))]
     return [*first, *kernel_on_folds(problem, block, order, CLASS_RIDGES[1:])]
 

@@ -12,16 +12,17 @@ from polyladder.training.kernels.relevance import Array
 from polyladder.training.losses.loss import Loss
 
 LEAST, LEAST_OF_MANY = 0.02, 0.1
-"""A weight below this is set to zero, and the others are found anew. The second number is that of many rows, on all of
-which what counts is solved once more."""
+"""A weight below the first number is set to zero, and the others are found again. The second number is used where there
+are many rows: every candidate that counts is solved on all of them."""
 
 SMOOTHING = 0.002
-"""Share of each target that is spread over all classes: a few rows must not make a sum certain."""
+"""Share of each target that is spread over all classes, so that a few rows cannot make a sum certain."""
 
 ROUNDS = 200
+"""Most steps down the loss of summed scores."""
 
 BOUNDED_ROUNDS = 5
-"""Rounds of weighted squares."""
+"""Rounds of weighted squares by which weights for another loss are found."""
 
 
 def stack_numbers(

@@ -326,21 +326,35 @@ def draw_layer(
     layer = block % len(blocks.W)
     weights, h = (blocks.W, blocks.below(layer)) if block == layer else (blocks.V, blocks.x)
     theta = weights[layer]
-    k, q = theta.shape[1:]
-    rest = blocks.f - (g * old.unsqueeze(1)).sum(2)
-    # In units of each output's and row's noise, so that all rows have unit weight.
-    scaled, wanted = g * root.unsqueeze(2), (response - rest) * root
-    one = root.new_ones(1)
-    if k * q > DIRECT_LIMIT:
+    rest, scaled, wanted = in_units_of_noise(blocks, g, old, response, root)
+    if theta[0].numel() > DIRECT_LIMIT:
         theta = draw_by_rows(scaled, h, wanted, precision[block], theta, streams)
     else:
-        equations = normal_equations(scaled, h, wanted, root.new_ones(1, root.shape[-1]), one)
-        penalty = precision[block].unsqueeze(1).expand(-1, k, q).flatten(1)
-        theta = draw_gaussian(equations, penalty, streams.normal(k * q, 1)).reshape(theta.shape)
+        equations = normal_equations(scaled, h, wanted, root.new_ones(1, root.shape[-1]), root.new_ones(1))
+        theta = drawn_layer(equations, precision[block], theta, streams)
     weights[layer] = theta
     new = theta @ h
     blocks.f = rest + (g * new.unsqueeze(1)).sum(2)
     return new
+
+
+def in_units_of_noise(
+    blocks: Blocks, g: Tensor, old: Tensor, response: Tensor, root: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A block of values ``old`` as a regression in which all rows and outputs have unit noise.
+
+    Returns:
+        The outputs without the block, (B, m, n); its derivatives g, scaled, (B, m, k, n); and what they should add up
+        to, (B, m, n).
+    """
+    rest = blocks.f - (g * old.unsqueeze(1)).sum(2)
+    return rest, g * root.unsqueeze(2), (response - rest) * root
+
+
+def drawn_layer(equations: NormalEquations, precision: Tensor, old: Tensor, streams: Streams) -> Tensor:
+    """A draw of a layer or gate like ``old`` (B, k, q), given its normal equations in units of the noise."""
+    penalty = precision.unsqueeze(1).expand(-1, *old.shape[1:]).flatten(1)
+    return draw_gaussian(equations, penalty, streams.normal(penalty.shape[1], 1)).reshape(old.shape)
 
 
 def draw_gaussian(equations: NormalEquations, penalty: Tensor, normal: Tensor) -> Tensor:

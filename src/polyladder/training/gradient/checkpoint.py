@@ -15,7 +15,10 @@ from polyladder.training.gradient.model_batch import ModelBatch
 from polyladder.training.history import TrainingLog
 
 LOGGED = ("running", "diverged", "stopped", "steps", "best", "best_loss", "curves")
+"""What is kept of a `TrainingLog`."""
+
 HELD = {"epoch", "state", "first", "second", "steps", "rest", "generators", "log"}
+"""All that a checkpoint holds."""
 
 FOREIGN = (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, AttributeError, TypeError)
 """What torch raises for files that it did not write."""

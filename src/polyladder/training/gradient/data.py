@@ -9,6 +9,7 @@ from typing import cast
 from torch import Tensor
 
 from polyladder.models.batched import BatchedModule
+from polyladder.polynomial.ladder import check_tensor
 from polyladder.polynomial.sparse import is_sparse
 from polyladder.training.gradient.robust import Robust, ladder
 from polyladder.training.losses import AnyLoss, loss_and_targets
@@ -45,9 +46,9 @@ def checked_data(
     """Refuse data that the network cannot learn from, with the reason; the arguments are those of `train`."""
     d, m = cast(int, net.in_features), cast(int, net.out_features)
     check_inputs(x, d)
-    for name, value in (("y", y), ("sample_weight", weight)):
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(f"{name} must be a torch.Tensor; got {type(value).__name__}. Wrap it in torch.as_tensor.")
+    check_tensor("y", y)
+    if weight is not None:
+        check_tensor("sample_weight", weight)
     if not any(p.requires_grad for p in net.parameters()):
         raise ValueError("net must have a parameter to train; got none that requires a gradient.")
     if is_sparse(x) and math.prod(net.batch_shape) != 1:

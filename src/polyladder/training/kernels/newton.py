@@ -14,7 +14,11 @@ from polyladder.training.kernels.relevance import Array
 from polyladder.training.losses.loss import Loss
 
 LEAST_CURVATURE = 1e-6
+"""Least second derivative of a row's loss in a Newton step, so that its system can be solved."""
+
 OFFSET_RIDGE = 1e-6
+"""Ridge weight of the offset: next to nothing, so that its system can be solved."""
+
 STEPS = 15
 """Newton steps, at most."""
 

@@ -24,9 +24,13 @@ STEADY = 0.01
 """Rounds end when outputs move by less than this part of their distance from the targets, on average."""
 
 FIRST_RIDGES = tuple(float(r) for r in np.logspace(-2, 3, 6))
+"""Ridge weights that a first fit chooses among."""
 
-FIRST_ROWS, FIRST_DIRECTIONS = 2000, 200
-"""Rows of a first fit, and directions of its kernel, at most."""
+FIRST_ROWS = 2000
+"""Rows of a first fit, at most: its time grows with them."""
+
+FIRST_DIRECTIONS = 200
+"""Directions of the kernel of a first fit, at most: its time grows with their square."""
 
 SETTLINGS = 3
 """Rounds that alternate between a first fit and settling the loss by it."""

@@ -24,8 +24,11 @@ LEAST_SCALE = 0.01
 """The noise is assumed to be at least this part of the spread of the targets; with less, all errors may count as
 squares."""
 
-LOCATION_STEPS, LOCATION_GAIN = 100, 1e-12
-"""Steps to the best constant, at most, and the change, relative to the thresholds, at which they end."""
+LOCATION_STEPS = 100
+"""Steps to the best constant, at most; a few are usual."""
+
+LOCATION_GAIN = 1e-12
+"""The change, relative to the thresholds, at which steps to the best constant end."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ of all rows are many times larger than the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -18,13 +18,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.tables.partitions import Part
 from polyladder.training.losses.loss import Loss
 from polyladder.training.rows import check_inputs
-from polyladder.training.solves.blocks import (
-    Blocks,
-    as_ladders,
-    blocks_of,
-    normal_equations,
-    readout_equations,
-)
+from polyladder.training.solves.blocks import as_ladders, blocks_of, normal_equations, readout_equations
 from polyladder.training.solves.quadratic_bound import quadratic_bound
 
 STATE_NUMBERS = 2**21
@@ -50,13 +44,11 @@ class BlockSums:
     weight: Tensor
 
     def __add__(self, other: BlockSums) -> BlockSums:
-        return BlockSums(
-            self.gram + other.gram,
-            self.moment + other.moment,
-            self.loss + other.loss,
-            self.scatter + other.scatter,
-            self.weight + other.weight,
-        )
+        return BlockSums(*(one + more for one, more in zip(vars(self).values(), vars(other).values(), strict=True)))
+
+    def select(self, keep: Tensor) -> BlockSums:
+        """The sums of some of the ladders."""
+        return BlockSums(self.gram[keep], self.moment[keep], self.loss[keep], self.scatter[keep], self.weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,28 +69,21 @@ class OfBlock:
 
     def __call__(self, part: Part) -> BlockSums:
         """Over all rows of a part, a few thousand at a time."""
-        return sum_slices(part, as_ladders(self.weights), self.of_rows)
+        return reduce(add, (self.of_rows(*rows) for rows in slices(part, as_ladders(self.weights))))
 
     def of_rows(self, first: int, x: Tensor, y: Tensor, weight: Tensor) -> BlockSums:
         """Over rows x (n, d) with weights (1, n); their numbers do not matter."""
-        blocks = blocks_of(as_ladders(self.weights), x, keep_pairs=False)
+        blocks = blocks_of(as_ladders(self.weights), x)
         bound = quadratic_bound(self.loss, y, x, blocks.R.shape[1])
         response, curvature = bound.quadratic(blocks.f)
         left, counted, one = response - blocks.f, weight * curvature, weight.new_ones(1)
         if self.block == len(self.weights) - 1:
             equations = readout_equations(blocks.below(len(blocks.W)), left, counted, one)
         else:
-            g, h = features_of_block(blocks, self.block)
+            g, h = blocks.features(self.block)
             equations = normal_equations(g, h, left, counted, one, precision=self.precision)
         loss, scatter = ((each * weight).sum(-1) for each in (bound.value(blocks.f), bound.scatter(blocks.f)))
         return BlockSums(equations.gram, equations.moment, loss, scatter, weight.sum())
-
-
-def sum_slices(
-    part: Part, ladders: LadderPolynomial, of_rows: Callable[[int, Tensor, Tensor, Tensor], BlockSums]
-) -> BlockSums:
-    """The sums over a part: ``of_rows`` is given the arguments that `slices` yields."""
-    return reduce(add, (of_rows(*rows) for rows in slices(part, ladders)))
 
 
 def slices(part: Part, ladders: LadderPolynomial) -> Iterator[tuple[int, Tensor, Tensor, Tensor]]:
@@ -111,23 +96,3 @@ def slices(part: Part, ladders: LadderPolynomial) -> Iterator[tuple[int, Tensor,
         x = part.X[rows].to(torch.float64)
         weight = x.new_ones(1, len(x)) if part.weight is None else part.weight[rows].to(x).unsqueeze(0)
         yield part.first + start, x, part.y[rows], weight
-
-
-def features_of_block(blocks: Blocks, block: int) -> tuple[Tensor, Tensor]:
-    """Derivatives of the outputs by a layer or gate (B, m, k, n), and what that reads, (q, n) or (B, q, n)."""
-    depth = len(blocks.W)
-    layer = block % depth
-    if block >= depth:
-        other, h = blocks.W[layer] @ blocks.below(layer), blocks.x
-    else:
-        other, h = blocks.V[layer] @ blocks.x, blocks.below(layer)
-    return slope_above(blocks, layer) * other.unsqueeze(1), h
-
-
-def slope_above(blocks: Blocks, layer: int) -> Tensor:
-    """Derivatives of the outputs with respect to a layer's state. Shape (B, m, k, n), of the last one (B, m, k, 1)."""
-    slope = blocks.R[..., :-1].unsqueeze(-1)
-    for l in range(len(blocks.W) - 1, layer, -1):
-        gate = blocks.V[l] @ blocks.x
-        slope = blocks.W[l][:, None, :, :-1].mT @ (slope * gate.unsqueeze(1))
-    return slope

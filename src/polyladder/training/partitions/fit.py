@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import add
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -21,7 +22,7 @@ from polyladder.training.solves.blocks import NormalEquations, as_ladders, balan
 from polyladder.training.solves.cholesky import solve_ridge
 from polyladder.training.solves.descent import DescentOptions, Objective, descend
 from polyladder.training.solves.ridge import Alpha
-from polyladder.training.solves.sweep import penalized_and_all, solved_readout, squared_norms
+from polyladder.training.solves.sweep import SweptLadders, solved_readout
 
 
 class MeanLoss:
@@ -46,81 +47,55 @@ class MeanLoss:
         raise NotImplementedError
 
 
-@dataclass
-class PartitionedLadders:
-    """Ladders during a fit, whose rows are stored elsewhere.
+@dataclass(kw_only=True)
+class PartitionedLadders(SweptLadders):
+    """Ladders during a fit, whose rows are stored elsewhere: the blocks have no states.
 
     Attributes:
         rows: coded rows and targets, as tensors.
-        theta: layers, gates and readout, intercepts as last columns. Shapes (B, ...).
         loss: what is lowered.
-        precision: of Gram matrices.
         ahead: the sums of the readout at the present weights. They include the loss, which so needs no pass of its own.
-        determined: how many weights of each block the data determine, as last counted. Shape (2 L + 1, B).
     """
 
     rows: Partitions
-    theta: list[Tensor]
     loss: Loss
-    precision: torch.dtype
     ahead: BlockSums
-    determined: Tensor | None = None
 
     @property
     def f(self) -> Tensor:
         """The mean loss and scatter in place of the outputs; see `MeanLoss`. Shape (B, m, 2)."""
         means = torch.stack([self.ahead.loss, self.ahead.scatter], -1) / self.ahead.weight
-        found = means.new_zeros(len(means), self.theta[-1].shape[1], 2)
+        found = means.new_zeros(self.blocks.count, self.blocks.R.shape[1], 2)
         found[:, 0] = means
         return found
 
-    def step(self, objective: Objective, estimating: bool) -> tuple[Tensor, Tensor]:
-        """A sweep: the readout, then gates and layers from the last to the first, a pass over the rows for each."""
-        depth, alpha = len(self.theta) // 2, objective.ridge.alpha
-        counted = torch.zeros_like(alpha)
-        self.theta[-1], counted[-1] = solved_readout(mean_equations(self.ahead), self.theta[-1], alpha[-1], estimating)
+    def sweep(self, objective: Objective, estimating: bool, rescaling: bool, relaxation: float) -> Tensor:
+        """The readout, then gates and layers from the last to the first, a pass over the rows for each."""
+        blocks, alpha = self.blocks, objective.ridge.alpha
+        depth, counted = len(blocks.W), torch.zeros_like(alpha)
+        blocks.R, counted[-1] = solved_readout(mean_equations(self.ahead), blocks.R, alpha[-1], estimating)
         for l in reversed(range(depth)):
             for block in (depth + l, l):
                 counted[block] = self.solve(block, alpha[block], estimating)
-        if self.determined is None and not estimating:
-            blocks = blocks_without_rows(as_ladders(self.theta))
+        if rescaling:
             balance(blocks, alpha)
-            self.theta = blocks.weights()
-        self.ahead = sums_of(self.rows, self.theta, len(self.theta) - 1, self.loss, self.precision)
-        if estimating:
-            self.determined = counted
-        return penalized_and_all(counted if self.determined is None else self.determined, self.theta[-1])
+        self.ahead = sums_of(self.rows, blocks.weights(), 2 * depth, self.loss, blocks.precision)
+        return counted
 
     def solve(self, block: int, alpha: Tensor, estimating: bool) -> Tensor:
         """Replace a layer or a gate by its exact minimizer; returns how many weights are determined. Shape (B,)."""
-        equations = mean_equations(sums_of(self.rows, self.theta, block, self.loss, self.precision))
-        old = self.theta[block]
+        theta, precision = self.blocks.weights(), self.blocks.precision
+        equations, old = mean_equations(sums_of(self.rows, theta, block, self.loss, precision)), theta[block]
         penalty = alpha.unsqueeze(1).expand(-1, old[0].numel())
         # Damped by the rounding error of the Gram matrix, so that a step cannot raise the loss.
-        rounding = SINGLE_ROUNDING if self.precision == torch.float32 else 0.0
+        rounding = SINGLE_ROUNDING if precision == torch.float32 else 0.0
         step, determined = solve_ridge(equations, penalty, old.flatten(1).unsqueeze(2), estimating, rounding)
-        self.theta[block] = old + step.reshape(old.shape)
+        self.blocks.put(block, old + step.reshape(old.shape))
         return determined
 
-    def norms(self) -> Tensor:
-        """Squared norm of each block, the offset left out."""
-        return squared_norms(self.theta)
-
-    def weights(self) -> list[Tensor]:
-        """The blocks."""
-        return self.theta
-
-    def restless(self) -> Tensor:
-        """No model: a sweep without gain ends a fit."""
-        return torch.zeros(len(self.theta[-1]), dtype=torch.bool)
-
-    def select(self, keep: Tensor) -> PartitionedLadders:
+    def select(self, keep: Tensor) -> Self:
         """Some of the ladders."""
-        ahead = self.ahead
-        sums = (ahead.gram[keep], ahead.moment[keep], ahead.loss[keep], ahead.scatter[keep])
-        counted = None if self.determined is None else self.determined[:, keep]
-        chosen = [t[keep] for t in self.theta]
-        return PartitionedLadders(self.rows, chosen, self.loss, self.precision, BlockSums(*sums, ahead.weight), counted)
+        return replace(super().select(keep), ahead=self.ahead.select(keep))
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,11 +173,11 @@ def fit_partitions(
         raise ValueError(f"loss must be settled for rows in parts, as {loss!r} is not. Use `Loss.settle` on a sample.")
     start = start.to(torch.float64)
     check_solvable(start)
-    theta = blocks_without_rows(start).weights()
+    blocks = blocks_without_rows(start)
     if ahead is None:
-        ahead = sums_of(rows, theta, len(theta) - 1, loss, torch.float64)
-    dtype = gram_dtype(int(ahead.weight)) if precision is None else precision
-    ladders = PartitionedLadders(rows, theta, loss, dtype, ahead)
+        ahead = sums_of(rows, blocks.weights(), 2 * len(blocks.W), loss, torch.float64)
+    blocks.precision = gram_dtype(int(ahead.weight)) if precision is None else precision
+    ladders = PartitionedLadders(blocks, rows=rows, loss=loss, ahead=ahead)
     found, fields = descend(
         ladders,
         MeanLoss(loss.noise),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from operator import add
 from typing import Literal
 
@@ -24,16 +25,17 @@ from polyladder.training.bayes.gibbs import (
     GibbsState,
     Priors,
     collect,
-    draw_gaussian,
     draw_precisions,
+    drawn_layer,
     drawn_readout,
+    in_units_of_noise,
     rescale,
 )
 from polyladder.training.bayes.probit import TwoClasses
 from polyladder.training.bayes.streams import Streams
 from polyladder.training.losses.logistic import Logistic
 from polyladder.training.losses.squared import SQUARED
-from polyladder.training.partitions.block_sums import BlockSums, features_of_block, sum_slices
+from polyladder.training.partitions.block_sums import BlockSums, slices
 from polyladder.training.partitions.fit import check_solvable
 from polyladder.training.solves.blocks import (
     Blocks,
@@ -60,7 +62,7 @@ class Latent:
 
     def of_rows(self, first: int, x: Tensor, sign: Tensor, weight: Tensor) -> Tensor:
         """Of rows x (n, d) with numbers from ``first`` on. Shape (B, 1, n)."""
-        f = blocks_of(as_ladders(self.weights), x, keep_pairs=False).f
+        f = blocks_of(as_ladders(self.weights), x).f
         return TwoClasses(sign).renew(f, weight, self.streams.beyond(first))[0]
 
 
@@ -82,11 +84,11 @@ class OfDraw:
 
     def __call__(self, part: Part) -> BlockSums:
         """Over all rows of a part; the loss is the sum of the squared residuals of each output."""
-        return sum_slices(part, as_ladders(self.weights), self.of_rows)
+        return reduce(add, (self.of_rows(*rows) for rows in slices(part, as_ladders(self.weights))))
 
     def of_rows(self, first: int, x: Tensor, y: Tensor, weight: Tensor) -> BlockSums:
         """Over rows x (n, d) with numbers from ``first`` on and weights (1, n)."""
-        blocks = blocks_of(as_ladders(self.weights), x, keep_pairs=False)
+        blocks = blocks_of(as_ladders(self.weights), x)
         if self.latent is None:
             response = SQUARED.coded(y, len(x), blocks.R.shape[1], x.dtype).mT.unsqueeze(0)
         else:
@@ -102,10 +104,9 @@ class OfDraw:
         if self.block == len(self.weights) - 1:
             wanted = response.expand(blocks.count, -1, -1)
             return readout_equations(blocks.below(len(blocks.W)), wanted, weight, one)
-        g, h = features_of_block(blocks, self.block)
-        rest = blocks.f - (g * (self.weights[self.block] @ h).unsqueeze(1)).sum(2)
+        g, h = blocks.features(self.block)
         root = (weight.unsqueeze(1) * self.accuracy.unsqueeze(-1)).sqrt()
-        scaled, wanted = g * root.unsqueeze(2), (response - rest) * root
+        _, scaled, wanted = in_units_of_noise(blocks, g, self.weights[self.block] @ h, response, root)
         return normal_equations(scaled, h, wanted, torch.ones_like(weight), one)
 
 
@@ -115,7 +116,7 @@ class Chains:
 
     Attributes:
         rows: coded rows and targets, as tensors.
-        theta: layers, gates and readout, intercepts as last columns. Shapes (B, ...).
+        blocks: the weights, at no rows.
         accuracy: precision of the noise of each output. Shape (B, m).
         streams: random streams.
         priors, relevance: as in `sample_partitions`.
@@ -123,7 +124,7 @@ class Chains:
     """
 
     rows: Partitions
-    theta: list[Tensor]
+    blocks: Blocks
     accuracy: Tensor
     streams: Streams
     priors: Priors
@@ -132,51 +133,42 @@ class Chains:
 
     def draw(self) -> list[Tensor]:
         """Draw everything once; returns the precisions of the blocks. A pass over the rows for each block."""
-        depth = len(self.theta) // 2
-        precision = draw_precisions(self.blocks(), self.priors.weights, self.relevance, self.streams)
+        depth = len(self.blocks.W)
+        precision = draw_precisions(self.blocks, self.priors.weights, self.relevance, self.streams)
         latent = None
         if self.end:
-            latent = Latent(list(self.theta), self.streams.copy())
+            latent = Latent(self.blocks.weights(), self.streams.copy())
             self.streams = self.streams.beyond(self.end)
         self.draw_readout(precision[-1], latent)
         for l in reversed(range(depth)):
             for block in (depth + l, l):
-                sums = self.sums(block, latent)
-                theta = self.theta[block]
-                penalty = precision[block].unsqueeze(1).expand(-1, *theta.shape[1:]).flatten(1)
-                normal = self.streams.normal(penalty.shape[1], 1)
-                drawn = draw_gaussian(NormalEquations(sums.gram, sums.moment), penalty, normal)
-                self.theta[block] = drawn.reshape(theta.shape)
-        blocks = self.blocks()
-        rescale(blocks, precision, self.streams)
-        self.theta = blocks.weights()
+                sums, old = self.sums(block, latent), self.blocks.weights()[block]
+                equations = NormalEquations(sums.gram, sums.moment)
+                self.blocks.put(block, drawn_layer(equations, precision[block], old, self.streams))
+        rescale(self.blocks, precision, self.streams)
         return precision
 
     def draw_readout(self, precision: Tensor, latent: Latent | None) -> None:
         """Draw the readout; if the targets are numbers, draw the precision of the noise before it."""
-        sums, prior = self.sums(len(self.theta) - 1, latent), self.priors.noise
+        sums, prior = self.sums(2 * len(self.blocks.W), latent), self.priors.noise
         if latent is None:
             count = sums.weight.expand(self.accuracy.shape)
             self.accuracy = self.streams.gamma(prior.shape + count / 2, prior.rate + sums.loss / 2)
         accuracies = self.accuracy.unsqueeze(-1).unsqueeze(-1).unbind(1)
         moments = torch.split(sums.moment, 1, -1)
         equations = [NormalEquations(a * sums.gram, a * b) for a, b in zip(accuracies, moments, strict=True)]
-        self.theta[-1] = drawn_readout(equations, precision, self.priors.offset, self.streams)
+        self.blocks.R = drawn_readout(equations, precision, self.priors.offset, self.streams)
 
     def sums(self, block: int, latent: Latent | None) -> BlockSums:
         """Of a block over all rows: one pass."""
-        return self.rows.fold(OfDraw(list(self.theta), block, self.accuracy, latent), add)
-
-    def blocks(self) -> Blocks:
-        """The weights, at no rows."""
-        return blocks_without_rows(as_ladders(self.theta))
+        return self.rows.fold(OfDraw(self.blocks.weights(), block, self.accuracy, latent), add)
 
     def drawn(self) -> Drawn:
         """Draw everything once more, and keep it."""
         precision = self.draw()
         scale = self.accuracy.rsqrt()
         noise = (scale, torch.full_like(scale, torch.inf), scale.new_empty(*scale.shape, 0))
-        return Drawn(list(self.theta), noise, precision)
+        return Drawn([t.clone() for t in self.blocks.weights()], noise, precision)
 
 
 @torch.no_grad()
@@ -211,11 +203,11 @@ def sample_partitions(
             f"likelihood must be 'gaussian', or 'probit' for two classes, where rows lie in parts; got {likelihood!r} "
             f"with {ladder.out_features} outputs."
         )
-    theta = blocks_without_rows(ladder).weights()
     streams = start.streams.copy() if isinstance(start, GibbsState) else Streams(seed, ladder.batch_shape)
     accuracy = ladder.offset.new_ones(len(ladder), ladder.out_features)
     end = rows.fold(end_of, max) if likelihood == "probit" else 0
-    chains = Chains(rows, theta, accuracy, streams, Priors() if priors is None else priors, relevance, end)
+    blocks = blocks_without_rows(ladder)
+    chains = Chains(rows, blocks, accuracy, streams, Priors() if priors is None else priors, relevance, end)
 
     def state(last: LadderPolynomial) -> GibbsState:
         # As `sample_gibbs` would store it, so that it can continue from here.

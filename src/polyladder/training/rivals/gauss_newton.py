@@ -14,6 +14,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from polyladder.analysis.real_roots import lowest_within
 from polyladder.training.solves.blocks import chunks
 from polyladder.training.solves.cholesky import cholesky
 
@@ -155,28 +156,8 @@ def best_length(structure: Structure, theta: Tensor, direction: Tensor, quadrati
         loss[..., power : power + size] += products[..., power, :]
     for power, term in enumerate((theta.square(), 2 * theta * direction, direction.square())):
         loss[..., power] += (quadratic.penalty * term).sum(-1)
-    return lowest_point(loss)
-
-
-def lowest_point(polynomial: Tensor) -> Tensor:
-    """Where in [0, LONGEST] a polynomial that falls at 0 is lowest. Ascending coefficients (..., degree + 1) to (...).
-
-    The candidates are the roots t of the derivative, found as 1 / t: its last coefficient may vanish, its first, the
-    slope at 0, does not before everything is solved. Where the roots are complex their real parts are harmless.
-    """
-    degree = polynomial.shape[-1] - 1
-    slopes = polynomial[..., 1:] * torch.arange(1, degree + 1).to(polynomial)
-    steepest = slopes[..., :1].clamp_max(-torch.finfo(polynomial.dtype).tiny)
-    companion = polynomial.new_zeros(*polynomial.shape[:-1], degree - 1, degree - 1)
-    companion[..., 0, :] = (-slopes[..., 1:] / steepest).nan_to_num(0.0, 1e150, -1e150)
-    companion.diagonal(-1, -2, -1).fill_(1.0)
-    inverses = torch.linalg.eigvals(companion)
-    roots = (inverses.conj().real / inverses.abs().square()).nan_to_num(LONGEST, LONGEST, 0.0)
-    candidates = torch.cat([roots, torch.full_like(steepest, LONGEST)], -1).clamp(0.0, LONGEST)
-    values = torch.zeros_like(candidates)
-    for coefficient in reversed(polynomial.unbind(-1)):
-        values = values * candidates + coefficient.unsqueeze(-1)
-    return candidates.gather(-1, values.argmin(-1, keepdim=True)).squeeze(-1)
+    columns, start = loss.flatten(0, 1).mT.contiguous(), loss.new_zeros(len(loss) * loss.shape[1])
+    return lowest_within(columns, start, start + LONGEST)[0].reshape(loss.shape[:-1])
 
 
 @cache

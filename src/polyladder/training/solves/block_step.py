@@ -74,7 +74,6 @@ class BlockRegression:
         weight: of every row. Shape (B, n) or (1, n).
         total: the sum of weights to divide by. Shape (B,) or (1,).
         alpha: ridge weights. Shape (B,).
-        doubles: products of pairs of h, where they are kept. Shape (q (q + 1) / 2, n).
         precision: that the Gram matrix is summed in; by default as `gram_dtype` says.
     """
 
@@ -85,7 +84,6 @@ class BlockRegression:
     weight: Tensor
     total: Tensor
     alpha: Tensor
-    doubles: Tensor | None = None
     precision: torch.dtype | None = None
 
     def select(self, keep: Tensor) -> BlockRegression:
@@ -96,7 +94,7 @@ class BlockRegression:
 
         h = self.h if self.h.dim() == 2 else self.h[keep]
         chosen = (self.g[keep], h, self.theta[keep], self.left[keep], some(self.weight), some(self.total))
-        return BlockRegression(*chosen, self.alpha[keep], self.doubles, self.precision)
+        return BlockRegression(*chosen, self.alpha[keep], self.precision)
 
     def effect(self, step: Tensor, determined: Tensor) -> BlockStep:
         """What a change (B, k, q) of the weights does."""
@@ -141,8 +139,7 @@ def block_operations(m: int, k: int, n: int, q: int) -> float:
 
 def gram_step(block: BlockRegression, estimating: bool, dtype: torch.dtype = torch.float64) -> BlockStep:
     """Form the Gram matrix and factorize it."""
-    doubles = block.doubles if block.doubles is not None and block.doubles.dtype == dtype else None
-    equations = normal_equations(block.g, block.h, block.left, block.weight, block.total, doubles, dtype)
+    equations = normal_equations(block.g, block.h, block.left, block.weight, block.total, dtype)
     penalty = block.alpha.unsqueeze(1).expand(-1, block.theta[0].numel())
     rounding = SINGLE_ROUNDING if dtype == torch.float32 else 0.0
     old = block.theta.flatten(1).unsqueeze(2)

@@ -21,9 +21,6 @@ from polyladder.training.interrupt import check_interrupt
 CHUNK_NUMBERS = 2**20
 """How many numbers the features of one chunk of rows may hold: 8 MiB in float64, to stay in the last cache."""
 
-KEPT_NUMBERS = 2**22
-"""How many numbers the pairs of the inputs may hold to be kept for a whole fit."""
-
 SINGLE_ROWS = 1000
 """From this many rows on Gram matrices are summed in single precision."""
 
@@ -41,7 +38,6 @@ class Blocks:
         R: readout. Shape (B, m, k_L + 1).
         h: states h^1, ..., h^L. Shapes (B, k_l + 1, n).
         f: outputs. Shape (B, m, n).
-        doubles: pairs of x, where they are few enough to be kept. Shape ((d + 1) (d + 2) / 2, n).
         precision: that Gram matrices are summed in.
     """
 
@@ -51,7 +47,6 @@ class Blocks:
     R: Tensor
     h: list[Tensor]
     f: Tensor
-    doubles: Tensor | None = None
     precision: torch.dtype = torch.float64
 
     @property
@@ -73,11 +68,33 @@ class Blocks:
         """Layers, gates and readout."""
         return [*self.W, *self.V, self.R]
 
+    def put(self, block: int, theta: Tensor) -> None:
+        """Replace a layer or a gate, by its position among `weights`; states and outputs are left as they were."""
+        depth = len(self.W)
+        (self.W if block < depth else self.V)[block % depth] = theta
+
+    def features(self, block: int) -> tuple[Tensor, Tensor]:
+        """Derivatives of the outputs by what a layer or gate computes, (B, m, k, n), and what it reads.
+
+        They are computed from the weights and the states below: the states above may be out of date.
+
+        Returns:
+            The second is of shape (q, n) or (B, q, n).
+        """
+        depth = len(self.W)
+        layer = block % depth
+        slope = self.R[..., :-1].unsqueeze(-1)
+        for l in range(depth - 1, layer, -1):
+            slope = self.W[l][:, None, :, :-1].mT @ (slope * (self.V[l] @ self.x).unsqueeze(1))
+        if block < depth:
+            return slope * (self.V[layer] @ self.x).unsqueeze(1), self.below(layer)
+        return slope * (self.W[layer] @ self.below(layer)).unsqueeze(1), self.x
+
     def select(self, keep: Tensor) -> Blocks:
         """The ladders at the given positions."""
         pick = [[t[keep] for t in part] for part in (self.W, self.V, self.h)]
         chosen = (self.x, pick[0], pick[1], self.R[keep], pick[2], self.f[keep])
-        return Blocks(*chosen, self.doubles, self.precision)
+        return Blocks(*chosen, self.precision)
 
     def polynomial(self) -> LadderPolynomial:
         """The ladders as one batch of shape (B,)."""
@@ -97,16 +114,13 @@ def as_ladders(blocks: Sequence[Tensor]) -> LadderPolynomial:
     )
 
 
-def blocks_of(
-    polynomial: LadderPolynomial, x: Tensor, precision: torch.dtype | None = None, keep_pairs: bool = True
-) -> Blocks:
+def blocks_of(polynomial: LadderPolynomial, x: Tensor, precision: torch.dtype | None = None) -> Blocks:
     """The blocks of a batch of ladders at rows x.
 
     Args:
         polynomial: any ``batch_shape``.
         x: Shape (n, d).
         precision: of Gram matrices; by default as `gram_dtype` says.
-        keep_pairs: whether the pairs of x are kept, where they are few: not for blocks that are solved only once.
     """
     depth = len(polynomial.batch_shape)
 
@@ -121,8 +135,7 @@ def blocks_of(
     columns = torch.cat([x.mT, x.new_ones(1, n)])
     h = [x.new_ones(R.shape[0], w.shape[1] + 1, n) for w in W]
     dtype = gram_dtype(n) if precision is None else precision
-    doubles = pairs_of_inputs(columns, dtype) if keep_pairs else None
-    blocks = Blocks(columns, W, V, R, h, x.new_empty(0), doubles, dtype)
+    blocks = Blocks(columns, W, V, R, h, x.new_empty(0), dtype)
     blocks.forward()
     return blocks
 
@@ -130,13 +143,6 @@ def blocks_of(
 def blocks_without_rows(polynomial: LadderPolynomial) -> Blocks:
     """The blocks of a batch of ladders whose rows are elsewhere."""
     return blocks_of(polynomial, polynomial.readout.new_empty(0, polynomial.in_features))
-
-
-def pairs_of_inputs(columns: Tensor, dtype: torch.dtype) -> Tensor | None:
-    """Pairs of the inputs (d + 1, n), unless they are too many to be kept."""
-    if (columns.shape[0] + 1) * columns.numel() // 2 > KEPT_NUMBERS:
-        return None
-    return pairs(columns.to(dtype))
 
 
 def gram_dtype(n: int) -> torch.dtype:
@@ -202,7 +208,6 @@ def normal_equations(
     response: Tensor,
     weight: Tensor,
     total: Tensor,
-    ready: Tensor | None = None,
     precision: torch.dtype | None = None,
 ) -> NormalEquations:
     """Normal equations of a block that reads h and whose output i moves output o by g_oi.
@@ -217,7 +222,6 @@ def normal_equations(
         response: what g (x) h should sum to. Shape (B, m, n).
         weight: of every row. Shape (B, n) or (1, n).
         total: the sum of weights to divide by. Shape (B,) or (1,).
-        ready: the pairs of h, where they are known already, of the Gram matrix's type. Shape (q (q + 1) / 2, n).
         precision: that the Gram matrix is computed in; g's own by default. The moment is always of g's type.
     """
     B, m, k, n = g.shape
@@ -233,10 +237,9 @@ def normal_equations(
         left, right = g[..., rows], h[..., rows]
         size = right.shape[-1]
         if size not in rooms:  # reused by every chunk: new memory costs as much as the products themselves
-            doubles = table.new_empty(*h.shape[:-2], Q, size if ready is None else 0)
-            rooms[size] = (table.new_empty(B, P, size), doubles)
+            rooms[size] = (table.new_empty(B, P, size), table.new_empty(*h.shape[:-2], Q, size))
         products, doubles = rooms[size]
-        doubles = pairs(right.to(dtype), doubles) if ready is None else ready[:, rows]
+        pairs(right.to(dtype), doubles)
         summed_pairs(left, (weight[:, None, rows] / scale).sqrt(), products)
         if shared:
             table.addmm_(doubles, products.view(B * P, size).mT)

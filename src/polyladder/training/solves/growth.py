@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -51,14 +51,7 @@ def add_rung(polynomial: LadderPolynomial, seed: Seeds) -> LadderPolynomial:
         noise = torch.stack([torch.randn(t.shape[-2:], generator=g, dtype=t.dtype) for g in streams])
         return t + NOISE * noise.reshape(t.shape).to(t.device) / t.shape[-1] ** 0.5
 
-    return LadderPolynomial(
-        W=(*longer.W[:-1], noisy(longer.W[-1])),
-        b=longer.b,
-        V=(*longer.V[:-1], noisy(longer.V[-1])),
-        c=longer.c,
-        readout=longer.readout,
-        offset=longer.offset,
-    )
+    return replace(longer, W=(*longer.W[:-1], noisy(longer.W[-1])), V=(*longer.V[:-1], noisy(longer.V[-1])))
 
 
 def grow(

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import reading
 
 
 def row_span(x: Tensor) -> Tensor | None:
@@ -23,13 +24,4 @@ def turned(ladder: LadderPolynomial, directions: Tensor) -> LadderPolynomial:
         ladder: over d inputs.
         directions: orthonormal columns, or their transpose. Shape (d, r).
     """
-    if not ladder.W:
-        return LadderPolynomial((), (), (), (), ladder.readout @ directions, ladder.offset)
-    return LadderPolynomial(
-        W=(ladder.W[0] @ directions, *ladder.W[1:]),
-        b=ladder.b,
-        V=tuple(V @ directions for V in ladder.V),
-        c=ladder.c,
-        readout=ladder.readout,
-        offset=ladder.offset,
-    )
+    return reading(ladder, lambda weight, intercept: (weight @ directions, intercept))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -39,16 +40,22 @@ class SweptLadders:
         # Rescaling makes the blocks' penalties equal, and estimating their ridge weights makes them differ: once
         # estimates have begun, rescaling would undo them.
         rescaling = self.determined is None and not estimating
-        length = 1.0 if self.exact > 0 else self.relaxation
-        counted = one_sweep(self.blocks, objective, estimating, rescaling, length)
+        counted = self.sweep(objective, estimating, rescaling, 1.0 if self.exact > 0 else self.relaxation)
         self.exact -= 1
         if estimating:
             self.determined = counted
-        return penalized_and_all(counted if self.determined is None else self.determined, self.blocks.R)
+        penalized = (counted if self.determined is None else self.determined).clone()
+        total = penalized.sum(0)
+        penalized[-1] -= self.blocks.R.shape[1]  # the offsets, which have no prior
+        return penalized, total
+
+    def sweep(self, objective: Objective, estimating: bool, rescaling: bool, relaxation: float) -> Tensor:
+        """As `one_sweep`."""
+        return one_sweep(self.blocks, objective, estimating, rescaling, relaxation)
 
     def norms(self) -> Tensor:
         """Squared norm of each block, the offset left out."""
-        return squared_norms(self.blocks.weights())
+        return torch.stack([t.square().sum((1, 2)) for t in (*self.blocks.W, *self.blocks.V, self.blocks.R[..., :-1])])
 
     def weights(self) -> list[Tensor]:
         """The blocks."""
@@ -56,24 +63,12 @@ class SweptLadders:
 
     def restless(self) -> Tensor:
         """No model: a sweep without gain ends a fit."""
-        return torch.zeros(self.blocks.count, dtype=torch.bool, device=self.blocks.f.device)
+        return torch.zeros(self.blocks.count, dtype=torch.bool, device=self.blocks.R.device)
 
-    def select(self, keep: Tensor) -> SweptLadders:
+    def select(self, keep: Tensor) -> Self:
         """Some of the ladders."""
         counted = None if self.determined is None else self.determined[:, keep]
-        return SweptLadders(self.blocks.select(keep), self.relaxation, self.exact, counted)
-
-
-def squared_norms(weights: list[Tensor]) -> Tensor:
-    """Squared norm of layers, gates and readout, the offset left out. Shape (2 L + 1, B)."""
-    return torch.stack([t.square().sum((1, 2)) for t in (*weights[:-1], weights[-1][..., :-1])])
-
-
-def penalized_and_all(determined: Tensor, readout: Tensor) -> tuple[Tensor, Tensor]:
-    """Of the weights that the data determine, (2 L + 1, B), those with a ridge, and the sum of all over the blocks."""
-    penalized = determined.clone()
-    penalized[-1] -= readout.shape[1]  # the offsets, which have no prior
-    return penalized, determined.sum(0)
+        return replace(self, blocks=self.blocks.select(keep), determined=counted)
 
 
 def one_sweep(
@@ -157,10 +152,9 @@ def solve_layer(
     weights, h = (blocks.W, blocks.below(layer)) if block == layer else (blocks.V, blocks.x)
     theta, alpha = weights[layer], objective.ridge.alpha[block]
     response, curvature = objective.bound.quadratic(blocks.f)
-    doubles = blocks.doubles if h is blocks.x else None
     weight = objective.weight * curvature
     left = response - blocks.f
-    regression = BlockRegression(g, h, theta, left, weight, objective.rows, alpha, doubles, blocks.precision)
+    regression = BlockRegression(g, h, theta, left, weight, objective.rows, alpha, blocks.precision)
     step = block_step(regression, estimating)
     weights[layer] = torch.add(theta, step.weights, alpha=relaxation)
     blocks.f = torch.add(blocks.f, step.outputs, alpha=relaxation)

@@ -22,19 +22,16 @@ class LadderTrial(Trial):
     Attributes:
         columns: positions of their inputs among those of the polynomial. Shape (d,).
         ladder: all of them. Batch shape (ladders,).
-        scatter: what `excess` is: the predictions of left-out rows are means of fewer ladders.
+        excess: mean square by which ``left_out``, means of fewer ladders, scatters more than the final model does.
+        unexplained: the share of the variance that they leave, where they were solved further on few rows.
     """
 
     model: ClassVar[str] = "ladder"
 
     columns: NDArray[np.intp]
     ladder: LadderPolynomial
-    scatter: float = 0.0
-
-    @property
-    def excess(self) -> float:
-        """Mean square by which ``left_out`` scatters more than the final model does."""
-        return self.scatter
+    excess: float = 0.0
+    unexplained: float = 1.0
 
     def add_to(self, total: Total, weight: float) -> None:
         """Add the mean."""

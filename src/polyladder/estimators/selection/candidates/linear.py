@@ -16,6 +16,7 @@ from polyladder.training.kernels.relevance import Array
 from polyladder.training.kernels.ridge import RidgeFit
 
 LINEAR_RIDGES = tuple(float(r) for r in np.logspace(-3, 5, 13))
+"""Ridge weights of a line to choose among."""
 
 EXACT_RIDGES = (1e-12, 1e-9, 1e-6)
 """Ridge weights of a line that has more than twice as many rows as columns: they leave an exact line exact, and let
@@ -50,7 +51,7 @@ class Linear(Trial):
     def add_to(self, total: Total, weight: float) -> None:
         """Add its slopes and offset."""
         total.offset += weight * self.offset
-        total.add_line(weight * self.slopes.T, self.columns)
+        total.slopes[:, self.columns] += weight * self.slopes.T
 
 
 def line_by_rows(

@@ -38,10 +38,6 @@ class Total:
     def __post_init__(self) -> None:
         self.slopes, self.offset = np.zeros((self.outputs, self.inputs)), np.zeros(self.outputs)
 
-    def add_line(self, slopes: Array, columns: NDArray[np.intp]) -> None:
-        """Add slopes (m, columns) of some inputs."""
-        self.slopes[:, columns] += slopes
-
     def add_kernel(self, block: Block, degree: int, coefficients: Array) -> None:
         """Add a kernel of one degree, with coefficients (directions, m)."""
         _, degrees = self.kernels.setdefault(id(block), (block, {}))

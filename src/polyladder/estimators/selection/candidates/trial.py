@@ -22,14 +22,12 @@ class Trial(ABC):
 
     model: ClassVar[str]
 
+    excess = 0.0
+    """Mean square by which ``left_out`` scatters more than the final model does."""
+
     features: str
     order: int
     left_out: Array
-
-    @property
-    def excess(self) -> float:
-        """Mean square by which ``left_out`` scatters more than the final model does."""
-        return 0.0
 
     def on_all(self, problem: Problem, x: Array) -> Self:
         """The same solved on all rows, where it was compared on some and can be.

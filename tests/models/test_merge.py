@@ -2,7 +2,7 @@ import torch
 from hypothesis import given
 
 from polyladder import LadderPolynomial, merge
-from polyladder.models.unmerge import unmerge
+from polyladder.models.merge import unmerge
 from tests.ladders import ladders, random_ladder, rows
 
 

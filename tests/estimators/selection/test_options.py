@@ -2,7 +2,7 @@
 
 from dataclasses import astuple
 
-from polyladder.estimators.selection.effort import EFFORTS
+from polyladder.estimators.selection.options import EFFORTS
 
 
 def test_efforts_grow() -> None:
