@@ -46,7 +46,7 @@ from polyladder.fitted.features import KINDS, Features
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.single import UNIT, SingleMean, single_mean
-from polyladder.polynomial.sparse import is_sparse
+from polyladder.polynomial.sparse import as_rows, is_sparse
 from polyladder.polynomial.units import mean_of
 from polyladder.polynomial.widen import widen
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
@@ -69,6 +69,9 @@ LADDER_MULTIPLE = 5.5
 
 SINGLE: WeakKeyDictionary[LadderEstimator, tuple[LadderPolynomial, SingleMean]] = WeakKeyDictionary()
 """Members of the estimators in use and their mean in single precision, which takes longer to make than a prediction."""
+
+TAUGHT_ROWS = 20_000
+"""Of more rows than this, as many, evenly spread, say where a small ladder must agree with the chosen model."""
 
 SCALINGS = ("standard", "yeo-johnson")
 """What ``features="auto"`` compares, with and without ramps."""
@@ -269,12 +272,13 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         """One small ladder in the place of a chosen model, where there is one that is close enough."""
         if self.compact is False or chosen.selection.floor:
             return Compaction(None, float("nan"), "")
-        rows = len(chosen.rows.z)
+        rows = len(table)
         seconds = EFFORTS[self.effort].training * fit_seconds(rows)
+        some = table if rows <= TAUGHT_ROWS else table.take(np.linspace(0, rows - 1, TAUGHT_ROWS).astype(np.intp))
         teacher = Teacher(
             chosen.members,
-            table,
-            chosen.rows.z,
+            some,
+            as_rows(chosen.features.transform_table(some)),
             chosen.features.transform_table,
             chosen.target.guarded,
             chosen.target.loss,

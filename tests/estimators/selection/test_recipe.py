@@ -11,7 +11,7 @@ from polyladder.estimators.selection.candidates.linear import Linear
 
 def test_a_recipe_holds_what_counts() -> None:
     X, y = make_friedman1(150, noise=0.5, random_state=0)
-    model = LPNNRegressor(effort="low", random_state=0)
+    model = LPNNRegressor(effort="low", random_state=0, compact=False)
     recipe = model.fit_again(X, y)
     assert recipe is not None
     assert recipe.selection == model.selection_

@@ -79,7 +79,7 @@ def test_more_rows_are_fitted_with_what_was_found(kind: str, selections: list[in
 @pytest.mark.slow
 def test_ladders_go_on_from_where_they_were(selections: list[int]) -> None:
     X, y = waves(700)
-    part, whole = LPNNRegressor(random_state=0), LPNNRegressor(random_state=0)
+    part, whole = (LPNNRegressor(random_state=0, compact=False) for _ in range(2))
     recipe = part.fit_again(X[:380], y[:380])
     assert recipe is not None
     (found,) = [trial for trial, _ in recipe.used if isinstance(trial, LadderTrial)]
