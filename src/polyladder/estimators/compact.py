@@ -34,8 +34,11 @@ LOST = 0.003
 MOST_DIRECTIONS = 40
 """Directions that a student sees, at most: the cost of a solve grows with their square."""
 
-SEEN = 16
+WIDE = 16
 """Width from which on a student may begin with ladders of the teacher."""
+
+MANY_DIRECTIONS = 24
+"""Directions above which a narrower student has no chance and is not tried."""
 
 SMALL = 3_000
 """Weights of a single ladder that is small as it is."""
@@ -49,7 +52,7 @@ EXACT = 1e-10
 LEAST_WEIGHT = 0.05
 """Rows whose class is certain count at least this much of the most uncertain one."""
 
-SECONDS_PER_ROW, SECONDS = 1.5e-3, 1.0
+SECONDS_PER_ROW, SECONDS = 2e-3, 1.0
 """What students may take on one core: the first for each row, at most the second. About a fifth of a selection."""
 
 
@@ -205,8 +208,10 @@ def starts(
     own, order = ladders_in(teaching), max(order_of(part) for part in teaching.parts)
     outputs, known = len(teaching.parts[0].offset), set()
     for form in forms:
+        if form.width < WIDE and view.matrix.shape[1] > MANY_DIRECTIONS:
+            continue
         noise = fresh(Form(min(form.order, order), form.width, form.sweeps), view.matrix.shape[1], outputs, seed)
-        for start in (seen_start(own, form.width, view) if form.width >= SEEN else None, noise):
+        for start in (seen_start(own, form.width, view) if form.width >= WIDE else None, noise):
             if start is None or (shape := (start.order, start.hidden[0], start is noise)) in known:
                 continue
             known.add(shape)

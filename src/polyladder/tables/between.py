@@ -1,4 +1,4 @@
-"""Further rows near those of a table: each cell lies between that of a row and that of a row near it."""
+"""Further rows near those of a table: each cell lies between that of a row and that of a row near it, or next to it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 from polyladder.tables.table import Table
 
 Array = np.ndarray[Any, Any]
+
+BEYOND = 0.25
+"""How far beyond the two rows a number may lie, as a share of what lies between them: new rows do so, too."""
 
 NEAR = 15
 """Rows that count as near to a row."""
@@ -26,8 +29,8 @@ def rows_between(table: Table, inputs: Array, count: int, rng: np.random.Generat
 
     Each cell of a column looks at a near row of its own, so the new rows lie in the box around a row and its
     neighbors, not on the lines between them: that is about how far new rows are from the training rows. Numbers are
-    drawn from in between; numbers of few values, missing ones and categories are those of one of the two rows. The
-    rows of the table take turns.
+    drawn from in between and a little beyond, within the range of their column; numbers of few values, missing ones and
+    categories are those of one of the two rows. The rows of the table take turns.
 
     Args:
         table: n rows.
@@ -47,9 +50,11 @@ def rows_between(table: Table, inputs: Array, count: int, rng: np.random.Generat
     numbers = np.empty((count, table.numbers.shape[1]))
     for k, column in enumerate(table.numbers.T):
         own, its = column[turns], column[other()]
-        share = rng.random(count)
-        known = column[~np.isnan(column)]
-        mixed = own + share * (its - own) if len(np.unique(known)) > FEW_VALUES else np.full(count, np.nan)
+        share = rng.uniform(-BEYOND, 1 + BEYOND, count)
+        known = np.unique(column[~np.isnan(column)])
+        mixed = np.full(count, np.nan)
+        if len(known) > FEW_VALUES:
+            mixed = np.clip(own + share * (its - own), known[0], known[-1])
         numbers[:, k] = np.where(np.isnan(mixed), np.where(share < 0.5, own, its), mixed)
     categories = {
         i: np.where(rng.random(count) < 0.5, column[turns], column[other()]) for i, column in table.categories.items()
