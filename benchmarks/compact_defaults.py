@@ -101,8 +101,8 @@ def main() -> None:
         sql = next((each["compact"]["sql_bytes"] for each in rows if each["compact"]["sql_bytes"]), 0) / 1e3
         small = np.median([each["compact"]["weights"] for each in rows])
         print(
-            f"{name:24} {np.mean(ratios):7.3f} {max(ratios):7.3f} {fewer:8.0f}x {small:6.0f} {slower:5.2f} {files:7.0f} "
-            f"{sql:7.0f}"
+            f"{name:24} {np.mean(ratios):7.3f} {max(ratios):7.3f} {fewer:8.0f}x {small:6.0f} {slower:5.2f} "
+            f"{files:7.0f} {sql:7.0f}"
         )
 
 

@@ -163,8 +163,12 @@ def compacted(
     w, weight = view(z), certainty(teacher.loss, said)
     best: tuple[float, LadderPolynomial] | None = None
     left = trying.seconds
-    largest = int(LEAST_GAIN * before) if size is None else size
-    for sweeps, start in starts(teaching, view, trying.forms, z.shape[1], largest, seed):
+    largest, forms = size, trying.forms
+    if largest is None:
+        largest = int(LEAST_GAIN * before)
+        if w.shape[1] > MANY_DIRECTIONS:
+            forms = tuple(form for form in forms if form.width >= WIDE)
+    for sweeps, start in starts(teaching, view, forms, z.shape[1], largest, seed):
         count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), trying.points)
         needed = sweeps * Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1]).sweep_seconds()
         if left is not None:
@@ -208,8 +212,6 @@ def starts(
     own, order = ladders_in(teaching), max(order_of(part) for part in teaching.parts)
     outputs, known = len(teaching.parts[0].offset), set()
     for form in forms:
-        if form.width < WIDE and view.matrix.shape[1] > MANY_DIRECTIONS:
-            continue
         noise = fresh(Form(min(form.order, order), form.width, form.sweeps), view.matrix.shape[1], outputs, seed)
         for start in (seen_start(own, form.width, view) if form.width >= WIDE else None, noise):
             if start is None or (shape := (start.order, start.hidden[0], start is noise)) in known:
