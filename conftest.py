@@ -49,6 +49,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """Libraries that watch for leaks find none at the end."""
+    gc.unfreeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Pages run first: their examples build on each other, and an idle worker takes tests from the end of the list."""
     items.sort(key=lambda item: not isinstance(item, SybilItem))

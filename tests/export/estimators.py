@@ -26,7 +26,7 @@ from polyladder.tables.features import Features
 from tests.ladders import random_ladder
 
 ROWS = 10_000
-INTEGRALS = 1000
+INTEGRALS = 2000
 """Rows of a posterior of three classes: each of its answers is an integral for every draw, in every language."""
 PERIODS = {"flat (m)": 7.0, "often zero": 12}
 NAMES = (
