@@ -9,6 +9,8 @@ NODE_STAMP := node_modules/.installed
 demo: $(STAMP)
 	$(BIN)/polyladder demo
 
+# What pytest makes of the test files is kept for the next run, and for its second worker.
+test quick: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -17,9 +19,7 @@ test: $(STAMP)
 	$(MAKE) --no-print-directory check-page
 	$(BIN)/pytest
 
-# The inner loop: the tests that take a moment, of every room. Files without one are not even read, and what pytest
-# makes of the others is kept for the next run.
-quick: export PYTHONDONTWRITEBYTECODE =
+# The inner loop: the tests that take a moment, of every room. Files without one are not even read.
 quick: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/pytest -m "not checks and not slow" --ignore=tests/fuzz --ignore-glob='*/test_checks*.py' tests

@@ -1,7 +1,9 @@
 """Test set-up: code blocks of the Markdown pages are tests, torch keeps to one thread (pytest uses both cores)."""
 
+import gc
 import os
 import tempfile
+from collections.abc import Generator
 
 import hypothesis
 import pytest
@@ -34,6 +36,22 @@ pytest_collect_file = Sybil(
     setup=in_a_folder_of_its_own,
     teardown=back_again,
 ).pytest()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays to the end: nobody looks for garbage in it, neither while it grows nor between tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Libraries that watch for leaks find none at the end."""
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -53,7 +53,7 @@ def test_an_interrupted_fit_leaves_no_file(options: list[str], table: Path, tmp_
     chance = random.Random(str(options))
     fit = ["fit", str(table), "--target", "y", "-o", "m.ladder", "--report", "--time-budget", "120", *options]
     for _ in range(MOMENTS):
-        code, said, seconds = interrupt(fit, chance.uniform(0.3, 12.0), tmp_path)
+        code, said, seconds = interrupt(fit, chance.uniform(0.3, 6.0), tmp_path)
         assert code == 130, said
         assert said.endswith("polyladder: interrupted.\n")
         assert "Traceback" not in said
@@ -73,19 +73,31 @@ def test_an_interrupted_fit_leaves_an_existing_model_alone(table: Path, tmp_path
     kept = tmp_path / "m.ladder"
     kept.write_bytes(b"what was there")
     fit = ["fit", str(table), "--target", "y", "-o", "m.ladder", "--time-budget", "120", "--force"]
-    assert interrupt(fit, 6.0, tmp_path)[0] == 130
+    assert interrupt(fit, 4.0, tmp_path)[0] == 130
     assert kept.read_bytes() == b"what was there"
 
 
 SAVING = """
-import sys
+import os, random, signal, sys, time
+import torch
 from polyladder import load
 from polyladder.report.page import write_report
-model = load(sys.argv[1])
-print("ready", flush=True)
-while True:
-    model.save(sys.argv[2])
-    write_report(model, sys.argv[3])
+
+torch.set_num_threads(1)
+source, target, page, kills = sys.argv[1:]
+model, moments = load(source), random.Random(0)
+write_report(model, page)
+for _ in range(int(kills)):
+    # A fork has everything imported already: it is writing from its first moment on.
+    child = os.fork()
+    while child == 0:
+        model.save(target)
+        write_report(model, page)
+    time.sleep(moments.uniform(0.05, 0.6))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    print("killed", flush=True)
+    sys.stdin.readline()
 """
 
 
@@ -93,18 +105,20 @@ def test_killed_saves_and_reports_leave_whole_files(tmp_path: Path) -> None:
     X, y = make_friedman1(200, random_state=0)
     model = LPNNRegressor(order=3, n_estimators=2, max_iter=2, random_state=0).fit(X, y)
     model.save(tmp_path / "source.ladder")
-    expected, chance = model.predict(X), random.Random(0)
+    expected, kills = model.predict(X), max(3, MOMENTS)
     target, page = tmp_path / "m.ladder", tmp_path / "p.html"
-    arguments = [sys.executable, "-c", SAVING, str(tmp_path / "source.ladder"), str(target), str(page)]
-    for _ in range(max(3, MOMENTS)):
-        with subprocess.Popen(arguments, stdout=subprocess.PIPE) as run:
-            assert run.stdout is not None
-            assert run.stdout.readline() == b"ready\n"
-            time.sleep(chance.uniform(0.05, 0.6))
-            run.kill()
-        if target.exists():
-            np.testing.assert_array_equal(load(target).predict(X), expected)
-        if page.exists():
+    arguments = [sys.executable, "-c", SAVING, tmp_path / "source.ladder", target, page, str(kills)]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        for _ in range(kills):
+            assert run.stdout.readline() == b"killed\n"
+            if target.exists():
+                np.testing.assert_array_equal(load(target).predict(X), expected)
             assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+            run.stdin.write(b"\n")
+            run.stdin.flush()
+    assert run.returncode == 0
+    assert target.exists()
     # What a killed process left behind is hidden and beside the file.
     assert all(path.name.startswith(".") or path.suffix in (".ladder", ".html") for path in tmp_path.iterdir())

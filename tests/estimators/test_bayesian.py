@@ -202,9 +202,9 @@ def test_kinds_of_noise(noise: str) -> None:
 @pytest.mark.slow
 def test_the_order_is_chosen() -> None:
     rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, (150, 2))
-    y = 3 * X[:, 0] * X[:, 1] + 4 * X[:, 0] ** 3 + 0.2 * rng.standard_normal(150)
-    model = BayesianLPNNRegressor(order="auto", width=3, chains=2, warmup=20, draws=20, random_state=0).fit(X, y)
+    X = rng.uniform(-1, 1, (100, 2))
+    y = 3 * X[:, 0] * X[:, 1] + 4 * X[:, 0] ** 3 + 0.2 * rng.standard_normal(100)
+    model = BayesianLPNNRegressor(order="auto", width=3, chains=2, warmup=10, draws=10, random_state=0).fit(X, y)
     assert model.growth_.orders[0] == 2
     assert model.order_ == model.polynomial_.order >= 3
     assert model.growth_.errors[0] > min(model.growth_.errors) + 0.5
@@ -212,8 +212,8 @@ def test_the_order_is_chosen() -> None:
 
 @pytest.mark.slow
 def test_variational_inference() -> None:
-    X, y = make_friedman1(200, n_features=5, noise=1.0, random_state=0)
-    model = BayesianLPNNRegressor(order=3, width=5, inference="variational", chains=2, draws=30, random_state=0).fit(
+    X, y = make_friedman1(120, n_features=5, noise=1.0, random_state=0)
+    model = BayesianLPNNRegressor(order=3, width=4, inference="variational", chains=2, draws=30, random_state=0).fit(
         X, y
     )
     assert model.posterior_.weights.batch_shape == (60,)

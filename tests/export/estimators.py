@@ -1,4 +1,4 @@
-"""The estimators that every export is tested on, fitted once, and 10,000 rows to compare at."""
+"""The estimators that every export is tested on, fitted once, and rows to compare at."""
 
 from functools import cache
 from itertools import pairwise
@@ -26,6 +26,8 @@ from polyladder.fitted.steps import Affine, Clip, Fill, IsMissing, Ramp
 from tests.ladders import random_ladder
 
 ROWS = 10_000
+INTEGRALS = 2000
+"""Rows of a posterior of three classes: each of its answers is an integral for every draw, in every language."""
 PERIODS = {"flat (m)": 7.0, "often zero": 12}
 NAMES = (
     "numbers",
@@ -84,7 +86,7 @@ def classes(y, count):
 
 @cache
 def fitted(name):
-    """A fitted estimator by name, and `ROWS` rows."""
+    """A fitted estimator by name, and `ROWS` rows, or `INTEGRALS`."""
     torch.set_num_threads(1)
     X, y = table(160, 0)
     ladder = {"order": 4, "width": 4, "n_estimators": 2, "max_iter": 5, "random_state": 0}
@@ -110,7 +112,8 @@ def fitted(name):
         "machine": lambda: FactorizationMachineRegressor(**small).fit(X, y),
         "kernel": lambda: PolynomialKernelRegressor(**small).fit(X, y),
     }[name]()
-    return model, (with_gaps if name in ("gaps and categories", "selected", "cyclic") else table)(ROWS, 1)[0]
+    count = INTEGRALS if name == "posterior of three classes" else ROWS
+    return model, (with_gaps if name in ("gaps and categories", "selected", "cyclic") else table)(count, 1)[0]
 
 
 @cache

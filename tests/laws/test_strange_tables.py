@@ -114,7 +114,7 @@ def test_a_default_and_its_readers(name: str, tmp_path: Path) -> None:
     close([row[-expected.shape[1] :] for row in found], expected, table)
     close(run_onnx(to_onnx(stored, tmp_path / "m.onnx"), in_days(some), expected.shape[1]), expected, table)
 
-    best = maximize(stored, max_seconds=0.3)
+    best = maximize(stored, max_seconds=0.1)
     rows = stored.decision_function(table.X) if table.classes else stored.predict(table.X)
     rows = rows if rows.ndim == 1 else rows[:, 0]
     assert best.bound >= best.value >= rows.max() - 1e-9 * (np.abs(rows).max() or 1.0)

@@ -12,7 +12,7 @@ import torch
 from sklearn.datasets import make_friedman1
 
 from polyladder import BatchedGridSearchCV, LPNNRegressor
-from polyladder.estimators.selection.elsewhere import SPREAD_ROWS
+from polyladder.estimators.selection import elsewhere
 from polyladder.training.spread import on_one_thread, workers_elsewhere
 from polyladder_lab.experiments.engine.run import run
 from polyladder_lab.experiments.engine.store import Store
@@ -43,7 +43,7 @@ def executed(dask_worker):
 
 
 @pytest.mark.slow
-def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
+def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     d = small()
     here = Store(tmp_path / "here")
@@ -52,7 +52,8 @@ def test_a_killed_worker_of_a_dask_cluster_changes_nothing(tmp_path):
     model = LPNNRegressor(order=3, n_estimators=1, max_iter=5, random_state=0)
     search = BatchedGridSearchCV(model, {"alpha": [1e-4, 1e-2], "width": [3, 4]}, cv=2)
     alone = search.fit(X, y).cv_results_["mean_test_score"]
-    many = make_friedman1(SPREAD_ROWS, n_features=5, noise=1.0, random_state=0)
+    monkeypatch.setattr(elsewhere, "SPREAD_ROWS", 400)
+    many = make_friedman1(400, n_features=5, noise=1.0, random_state=0)
     chosen = LPNNRegressor(width=4, max_iter=3, random_state=0).fit(*many)
     assert any(candidate.model == "ladder" for candidate in chosen.selection_.candidates)
     with engine_of("dask", jobs=2) as jobs:

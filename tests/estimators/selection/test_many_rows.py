@@ -77,7 +77,7 @@ def test_few_rows_of_many_classes_are_trained_too() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 40, SELECT_SCORES // 40 + 100)
     X = rng.normal(size=(40, 3))[y] + 0.1 * rng.normal(size=(len(y), 3))
-    model = LPNNClassifier(random_state=0, max_seconds=5.0).fit(X, y)
+    model = LPNNClassifier(random_state=0, max_seconds=1.0).fit(X, y)
     assert model.solver_ == "adam"
     assert model.score(X, y) > 0.8
 

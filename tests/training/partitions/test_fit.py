@@ -29,11 +29,11 @@ class Counted(list):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [50, 333, 900])
+@pytest.mark.parametrize("size", [50, 111, 300])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "softmax", Huber((0.3,))])
 @pytest.mark.parametrize("alpha", ["auto", 1e-3])
 def test_same_fit_as_in_memory(size, loss, alpha):
-    x, y, m = data(900, loss)
+    x, y, m = data(300, loss)
     start = random_start(6, (4, 5), m, [0, 1], 2)
     whole = fit_alternating(start, x, y, loss=loss, alpha=alpha, sweeps=7, tolerance=0.0)
     batches = Counted(zip(x.split(size), y.split(size), strict=True))
