@@ -74,7 +74,7 @@ def measured(name: str, split: int) -> dict[str, Any]:
             "weights": model.polynomial_.n_weights,
             "order": model.order_,
             "file_bytes": size,
-            "sql_bytes": len(to_source(model, language="sql").encode()) if split == 0 else None,
+            "sql_bytes": len(str(to_source(model, "sql"))) if split == 0 else None,
         }
     return found | {"sentence": model.selection_.compact}
 
