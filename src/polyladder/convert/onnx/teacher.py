@@ -32,7 +32,7 @@ AGREEING = 0.5
 
 
 @dataclass(frozen=True)
-class Input:
+class OnnxInput:
     """An input of a model.
 
     Attributes:
@@ -87,7 +87,7 @@ class OnnxTeacher:
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
         self._session = opened(self.path)
-        self.inputs = tuple(Input(i.name, i.type, tuple(i.shape)) for i in self._session.get_inputs())
+        self.inputs = tuple(OnnxInput(i.name, i.type, tuple(i.shape)) for i in self._session.get_inputs())
         for each in self.inputs:
             if each.kind not in {*FLOATS, *WHOLES, TEXTS} or len(each.shape) > 2:
                 raise ValueError(
@@ -243,7 +243,7 @@ def as_label(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def kind_words(each: Input) -> str:
+def kind_words(each: OnnxInput) -> str:
     """What an input takes."""
     return "texts" if each.texts else "numbers"
 
