@@ -77,6 +77,7 @@ def test_a_ladder_is_a_teacher_too(rows: Path, tmp_path: Path, monkeypatch: pyte
     assert small.members_[0].n_weights <= 300 < large.members_[0].n_weights
     assert said.startswith(f"The model has order {small.order_} and {small.members_[0].n_weights} weights.\n")
     assert np.corrcoef(small.predict(frame), large.predict(frame))[0, 1] > 0.99
+    assert run("distill", "large.ladder", rows, "--size", 300, "-q").output == ""
     # What it reads is never what it writes.
     assert "--output must not be a file that this command reads" in sentence(
         "distill", "large.ladder", rows, "-o", "large.ladder"

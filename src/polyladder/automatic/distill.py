@@ -89,9 +89,11 @@ def columns_for(teacher: OnnxTeacher, file: TableFile, drop: Sequence[str]) -> t
     asked = {each.name: Rule("category") for each in teacher.inputs if each.texts}
     guessed = {n: kind_of(frame[n], file.comma, asked.get(n)) for n in file.names if n not in drop}
     kinds, _ = settle_marks(frame, guessed, file.comma, list(asked))
-    known = [kind for kind in kinds.values() if kind.kind != "empty"]
-    texts = {i for i, kind in enumerate(known) if kind.kind == "category"}
-    taken = sorted({place for places in teacher.columns([kind.name for kind in known], texts) for place in places})
     # A rule for each column: then nothing more is guessed from its cells.
-    read = [cells_of(frame[k.name], k, file.comma, Rule(k.kind)) for k in (known[i] for i in taken)]  # type: ignore[arg-type]
-    return pl.DataFrame([values.alias(kind.name) for kind, values, _ in read]), [kind for kind, _, _ in read]
+    known = [kind for kind in kinds.values() if kind.kind != "empty"]
+    read = [cells_of(frame[k.name], k, file.comma, Rule(k.kind))[:2] for k in known]  # type: ignore[arg-type]
+    # Yes and no are texts, as in every table.
+    texts = {i for i, (_, values) in enumerate(read) if values.dtype == pl.String}
+    places = teacher.columns([kind.name for kind in known], texts)
+    taken = [read[i] for i in sorted({i for each in places for i in each})]
+    return pl.DataFrame([values.alias(kind.name) for kind, values in taken]), [kind for kind, _ in taken]

@@ -201,9 +201,12 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     answers = answers_of(teacher, like_rows(points, rows))
     taught = np.arange(len(points) - JUDGED)
     if isinstance(teacher, Sure):
+        # A class that is likely nowhere cannot be learned.
+        likely = (answers[taught] > LEAST_PROBABILITY).any(0)
+        answers = answers[:, likely] / answers[:, likely].sum(1, keepdims=True).clip(LEAST_PROBABILITY)
         # Each row once for every class that is likely, weighted by how likely it is.
         row, label = np.nonzero(answers[taught] > LEAST_PROBABILITY)
-        classes = np.asarray(teacher.classes_)[label]
+        classes = np.asarray(teacher.classes_)[likely][label]
         student.fit(like_rows(points.take(row), rows), classes, sample_weight=answers[row, label])
     else:
         student.fit(like_rows(points.take(taught), rows), answers[taught])
