@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polyladder.cli.printable import make_console as make_console
     from polyladder.convert.encrypted.client import ClientRecipe as ClientRecipe
     from polyladder.convert.factorization_machine import from_factorization_machine as from_factorization_machine
+    from polyladder.convert.onnx.teacher import OnnxTeacher as OnnxTeacher
     from polyladder.convert.polynomial_kernel import from_polynomial_kernel as from_polynomial_kernel
     from polyladder.estimators.batch.grid_search import BatchedGridSearchCV as BatchedGridSearchCV
     from polyladder.estimators.bayesian import BayesianLPNNClassifier as BayesianLPNNClassifier
@@ -145,6 +146,7 @@ _HOME = {
     "LPNNClassifier": "estimators.ladder",
     "LPNNRegressor": "estimators.ladder",
     "LadderPolynomial": "polynomial.ladder",
+    "OnnxTeacher": "convert.onnx.teacher",
     "PolynomialKernel": "models.polynomial_kernel",
     "PolynomialKernelClassifier": "estimators.rivals.polynomial_kernel",
     "PolynomialKernelRegressor": "estimators.rivals.polynomial_kernel",

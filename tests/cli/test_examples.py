@@ -10,15 +10,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from skl2onnx import to_onnx
+from sklearn.ensemble import GradientBoostingRegressor
 
 from polyladder.cli.columns import columns
+from polyladder.cli.distill import distill
 from polyladder.cli.explain import explain
 from polyladder.cli.fit import fit
 from polyladder.cli.predict import predict
 from polyladder.cli.report import report
 from tests.cli.tables import run, small_models
 
-COMMANDS: tuple[Callable[..., None], ...] = (fit, columns, predict, explain, report)
+COMMANDS: tuple[Callable[..., None], ...] = (fit, columns, predict, explain, report, distill)
 EXAMPLES = [
     line.strip()
     for command in COMMANDS
@@ -37,6 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     houses.write_csv(place / "houses.csv")
     houses.write_parquet(place / "houses.parquet")
     houses.drop("price").write_csv(place / "new.csv")
+    boosted = GradientBoostingRegressor(n_estimators=10).fit(area[:, None], houses["price"])
+    (place / "boosted.onnx").write_bytes(to_onnx(boosted, area[:1, None].astype(np.float32)).SerializeToString())
     (place / "new.csv.gz").write_bytes(gzip.compress((place / "new.csv").read_bytes()))
     label = np.where(area + rng.normal(0, 30, 60) > 110, 1, 0)
     rows = houses.drop("price").with_columns(label=pl.Series(label))

@@ -116,6 +116,28 @@ def test_a_formula_states_its_proven_error(exported: Path) -> None:
     assert found["latex"].startswith(r"\text{prediction} = ")
 
 
+@pytest.mark.slow
+def test_a_formula_has_as_many_terms_as_asked_for(model: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", small_table())
+    shown = run("explain", model, path, "--formula", "--terms", 4).stdout
+    assert "4 terms; measured difference to the model" in shown
+    assert "proven" not in shown
+    # The table's target is 3 a + b^2; the formula is in its units.
+    slope = re.search(r"\+ (\S+) \* a ", shown)
+    assert slope is not None
+    assert float(slope[1]) == pytest.approx(3, abs=0.2)
+    assert " * b^2" in shown
+    found = json.loads(run("explain", model, path, "--formula", "--terms", 4, "--json").stdout)
+    assert found["text"] == shown.rstrip("\n")
+    assert 0 <= found["shares"][0] < 0.05
+    assert 0 <= found["differences"][0] < 1
+    fewer = json.loads(run("explain", model, path, "--formula", "--terms", 2, "--json").stdout)
+    assert fewer["shares"][0] > found["shares"][0]
+    said = sentence("explain", model, "--formula", "--terms", 4, "--tolerance", "1%")
+    assert said == "--terms and --tolerance must not both be given; got 4 and 1%. Choose one."
+    assert sentence("explain", model, "--tolerance", "1%") == "--tolerance must come with --formula; got 1% alone."
+
+
 def test_a_tolerance_must_be_a_share(exported: Path) -> None:
     said = sentence("explain", exported, "--formula", "--tolerance", "little")
     assert said.startswith("--tolerance must be a share such as 1% or 0.01")
@@ -154,12 +176,15 @@ def test_a_row_is_explained(table: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_of_too_many_terms_says_what_to_do_instead(tmp_path: Path) -> None:
+def test_a_model_of_too_many_terms_has_a_short_formula_all_the_same(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(40, 30))
     LPNNRegressor(order=6, width=2, n_estimators=1, max_iter=1, random_state=0).fit(X, X[:, 0]).save(
         tmp_path / "m.ladder"
     )
-    said = sentence("explain", tmp_path / "m.ladder", "--formula")
-    assert "at most 1,000,000 terms; got 1,947,792, of order 6 in 30 inputs" in said
-    assert "--terms 30" in said
+    note, first, *_ = run("explain", tmp_path / "m.ladder", "--formula").stdout.splitlines()
+    assert note.startswith("The model has 1,947,792 terms, too many to prove an error")
+    assert first.startswith("prediction = ")
+    found = json.loads(run("explain", tmp_path / "m.ladder", "--formula", "--json").stdout)
+    assert found["note"] == note
+    assert found["text"].startswith(first)
     assert "+" in run("explain", tmp_path / "m.ladder", "--terms", 5).stdout

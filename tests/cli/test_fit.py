@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_friedman1
 
 from polyladder import LPNNRegressor, load
 from polyladder.automatic.fit_table import held_out_rows, read_training_table
@@ -72,6 +72,50 @@ def test_a_loss_is_chosen_and_said(tmp_path: Path) -> None:
     assert said == "loss must be one of 'squared', 'huber'; got 'hinge'."
     said = sentence("fit", path, *options, "--loss", "huber", "--bayesian")
     assert said == "A posterior has its own likelihood: loss must be left out; got 'huber'."
+
+
+def friedman(path: Path, rows: int = 150) -> Path:
+    X, y = make_friedman1(rows, noise=1.0, random_state=0)
+    pl.DataFrame({**{f"x{i}": X[:, i] for i in range(10)}, "y": y}).write_csv(path)
+    return path
+
+
+@pytest.mark.usefixtures(small_models.__name__)
+def test_a_small_ladder_stands_for_a_large_model_unless_told_otherwise(tmp_path: Path) -> None:
+    path, model = friedman(tmp_path / "t.csv"), tmp_path / "m.ladder"
+    options = ("-t", "y", "-o", model, "--drop", "x9", "--report")
+    said = " ".join(run("fit", path, *options, "--compact", "50%").stdout.split())
+    small = load(model)
+    chosen = small.selection_.compact
+    assert chosen.startswith("One ladder of order")
+    assert chosen in said
+    assert small.card_["selection"]["compact"] == chosen
+    assert json.dumps(chosen) in (tmp_path / "m.html").read_text()
+    assert len(small.members_) == 1
+    assert small.compact == 0.5
+    said = run("fit", path, *options, "--compact", "no").stdout
+    large = load(model)
+    assert (large.compact, large.selection_.compact, large.card_["selection"]["compact"]) == (False, "", "")
+    assert "stands for" not in said
+    assert sum(each.n_weights for each in large.members_) > 2 * small.members_[0].n_weights
+
+
+@pytest.mark.parametrize("compact", ["yes", "0", "-1%", "nan"])
+def test_compact_must_be_a_share(tmp_path: Path, compact: str) -> None:
+    path = write(tmp_path / "t.csv", small_table())
+    said = sentence("fit", path, "-t", "y", "-o", tmp_path / "m.ladder", "--compact", compact)
+    assert said == f"--compact must be auto, no, or a share above 0 such as 5%; got {compact!r}."
+
+
+def test_compact_is_refused_where_nothing_is_selected(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", small_table())
+    options = ("-t", "y", "-o", tmp_path / "m.ladder", "--compact", "no")
+    said = sentence("fit", path, *options, "--bayesian")
+    assert said == "A posterior is kept as it is: compact must be left out; got False."
+    said = sentence("fit", path, *options, "--solver", "adam")
+    assert said == "A ladder of gradient steps is kept as it is: compact must be left out; got False."
+    said = sentence("fit", path, *options, "--memory", 0.000001)
+    assert said.startswith("--compact must be left out for")
 
 
 @pytest.mark.usefixtures(small_models.__name__)

@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.datasets import make_friedman1
 
+from polyladder import LPNNRegressor
 from polyladder.automatic.fit_table import fit_table
 from polyladder.automatic.model_rows import model_rows
 from polyladder.fitted.values import values_of
@@ -254,6 +256,16 @@ def test_paper_waits_for_no_idle_time(pages) -> None:
         " const later = at(); dispatchEvent(new Event('beforeprint')); return [before, at(), later]; })()"
     )
     assert before == later != after
+    page.close()
+
+
+def test_what_a_small_ladder_stands_for_is_said(browser, tmp_path) -> None:
+    X, y = make_friedman1(150, noise=1.0, random_state=0)
+    model = LPNNRegressor(compact=0.5, random_state=0).fit(X, y)
+    assert model.selection_.compact.startswith("One ladder")
+    page = browsers.Watched(browser, write_report(model, tmp_path / "page.html", X, y))
+    assert model.selection_.compact in page.page.locator("#chosen-lead").inner_text()
+    assert page.errors == []
     page.close()
 
 

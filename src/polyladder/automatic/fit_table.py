@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time as clock
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.ladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.fitted.features import count_inputs
+from polyladder.tables.columns import ColumnKind
 from polyladder.tables.dates import date_unit
 from polyladder.tables.table_file import TableFile, frame_file, open_table
 from polyladder.training.losses import NUMBER_LOSSES, loss_named
@@ -94,6 +95,10 @@ def fit_table(table: Any, target: str, options: FitOptions) -> TableEstimator:
     bayesian : bool, default=False
         Draw from the posterior instead of solving.
     solver : {"auto", "alternating", "adam"}, default="auto"
+    compact : "auto", False or float > 0, default="auto"
+        Whether one small ladder may stand for the model that was chosen, and what that may cost, as a share of the
+        error on rows left out; "auto" is 0.01. It is for models that are selected: not with ``bayesian`` or gradient
+        steps.
     loss : str, default="squared"
         What a wrong number costs; "huber" where the target has gross errors. Classes have the log loss.
     seconds : float, default=None
@@ -166,6 +171,7 @@ def fit_training_table(
     deadline = Deadline(clock.monotonic() if began is None else began, seconds or math.inf)
     X, y, task = table.columns, table.target, table.task
     check_loss(options.loss, task, bayesian)
+    check_compact(options)
     held, notes = held_out_rows(table, options)
     notes += balance_notes(y) if task == "classification" else []
     for note in notes:
@@ -246,6 +252,13 @@ def check_loss(loss: str, task: str, bayesian: bool = False) -> None:
         raise ValueError(f"{fitted}: loss must be left out; got {loss!r}.")
 
 
+def check_compact(options: FitOptions) -> None:
+    """Refuse what is said of small ladders where no model is selected that one could stand for."""
+    if options.compact != "auto" and (options.bayesian or options.solver == "adam"):
+        fitted = "A posterior" if options.bayesian else "A ladder of gradient steps"
+        raise ValueError(f"{fitted} is kept as it is: compact must be left out; got {options.compact!r}.")
+
+
 def ladder_for(task: str, loss: str, **settings: Any) -> LPNNRegressor | LPNNClassifier:
     """A ladder estimator that is not fitted yet; the loss is that of numbers."""
     check_loss(loss, task)
@@ -288,12 +301,12 @@ def new_estimator(task: str, options: FitOptions, scaling: str | None, effort: s
 
     Args:
         task: "regression" or "classification".
-        options: whether it draws from the posterior, its loss and the seed of everything random.
+        options: whether it draws from the posterior, its loss, whether it may be small, the seed of everything random.
         scaling: of the columns, for posteriors and gradient steps; None to select that and all else.
         effort: of a selection.
     """
     if scaling is None:
-        return ladder_for(task, options.loss, effort=effort, random_state=options.seed)
+        return ladder_for(task, options.loss, effort=effort, compact=options.compact, random_state=options.seed)
     if options.bayesian:
         kind: Any = BayesianLPNNRegressor if task == "regression" else BayesianLPNNClassifier
         return kind(features=scaling, random_state=options.seed)
@@ -306,7 +319,7 @@ def found_scaling(rows: RowsToFit, task: str, deadline: Deadline) -> str:
     if deadline.left() <= 0:
         return "standard"
     kind: Any = LPNNRegressor if task == "regression" else LPNNClassifier
-    return str(rows.fit(kind(effort="low", random_state=rows.seed), SCALING_ROWS).model.features_.kind)
+    return str(rows.fit(kind(effort="low", compact=False, random_state=rows.seed), SCALING_ROWS).model.features_.kind)
 
 
 def held_out_rows(
@@ -365,11 +378,16 @@ def described(
     if card["classes"] is not None:
         card["class_counts"] = class_counts(table.target)
         card["confusion"] = confusion(held_out, estimator.classes_.tolist())
-    for column, kind in zip(card["columns"], table.kinds, strict=True):
+    say_written(card, table.kinds)
+    return card
+
+
+def say_written(card: ModelCard, kinds: Sequence[ColumnKind]) -> None:
+    """Note in a card how the cells of each column are written."""
+    for column, kind in zip(card["columns"], kinds, strict=True):
         column["written"] = kind.json()
         if kind.kind == "date":
             column["unit"], column["date_format"] = date_unit(kind.date_format), kind.date_format
-    return card
 
 
 def open_file(table: Any, sheet: str | None = None) -> TableFile:

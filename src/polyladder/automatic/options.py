@@ -44,6 +44,7 @@ class FitOptions(TableOptions):
     sheet: str | None = None
     bayesian: bool = False
     solver: Literal["auto", "alternating", "adam"] = "auto"
+    compact: Literal["auto", False] | float = "auto"
     seconds: float | None = None
     balance: bool = False
     test: Any = None

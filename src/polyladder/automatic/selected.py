@@ -38,6 +38,7 @@ def selection_json(selection: Selection) -> dict[str, Any]:
     listed = [(c.model, c.features, c.order, c.error, c.weight) for c in selection.candidates]
     return {
         "sentence": selection.sentence,
+        "compact": selection.compact,
         "floor": selection.floor,
         "measure": selection.measure,
         "candidates": [dict(zip(("model", "features", "order", "error", "weight"), c, strict=True)) for c in listed],

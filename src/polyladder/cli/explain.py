@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyladder.cli.output import AsJson, ModelPath
+from polyladder.cli.output import AsJson, ModelPath, share_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from polyladder.explain.curve import Curve
     from polyladder.explain.explanation import Explanation
     from polyladder.explain.terms import Formula, Term
+
+LISTED = 8
+"""Terms of the formula that are listed, by default."""
+
+TOLERANCE = "1%"
+"""Error of a formula, by default."""
 
 FEATURES = 8
 """Features that are shown, at most."""
@@ -44,11 +50,23 @@ def explain(
     from_row: Annotated[
         int | None, typer.Option(min=1, help="With --row: start from this row instead of the training mean.")
     ] = None,
-    terms: Annotated[int, typer.Option(min=1, help="How many terms of the formula to show.")] = 8,
+    terms: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many terms of the formula to show; by default 8. With --formula: how many terms it has, and then "
+            "its error is measured.",
+            show_default=False,
+        ),
+    ] = None,
     formula: Annotated[bool, typer.Option("--formula", help="Print only a short formula with a proven error.")] = False,
     tolerance: Annotated[
-        str, typer.Option(help="For --formula: the largest error, as a share of the target's range or a probability.")
-    ] = "1%",
+        str | None,
+        typer.Option(
+            help="For --formula: the largest error, as a share of the target's range or a probability; by default 1%.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the order, the strongest terms, features and interactions, and one exact curve.
@@ -59,6 +77,7 @@ def explain(
       polyladder explain houses.ladder --feature area
       polyladder explain houses.ladder houses.csv --terms 20 --json
       polyladder explain houses.ladder --formula --tolerance 1%
+      polyladder explain houses.ladder houses.csv --formula --terms 30
       polyladder explain houses.ladder houses.csv --row 17
     """
     from polyladder.automatic.model_rows import load_estimator
@@ -68,8 +87,11 @@ def explain(
     estimator = load_estimator(model)
     console = make_console(highlight=False, soft_wrap=True)
     if formula:
-        show_shortened(estimator, tolerance, as_json)
+        rows = None if data is None else given_rows(estimator, data)
+        show_only_formula(estimator, rows, tolerance, terms, as_json)
         return
+    if tolerance is not None:
+        raise ValueError(f"--tolerance must come with --formula; got {tolerance} alone.")
     if row is not None:
         parts = explained_row(estimator, data, row, from_row)
         typer.echo(json.dumps({"row": row, **parts.json()})) if as_json else show_row(console, parts, row)
@@ -77,38 +99,52 @@ def explain(
     if from_row is not None:
         raise ValueError(f"--from-row must come with --row; got {from_row} alone.")
     rows = None if data is None else given_rows(estimator, data)
-    found = read_explanation(estimator, rows, feature=feature, terms=terms)
+    found = read_explanation(estimator, rows, feature=feature, terms=LISTED if terms is None else terms)
     if as_json:
         typer.echo(json.dumps(found.json() | {"scores": (estimator.card_ or {}).get("scores", [])}))
     else:
         show(console, found, {column.name: column.written for column in estimator.model_.columns})
 
 
-def show_shortened(estimator: TableEstimator, tolerance: str, as_json: bool) -> None:
-    """Print a formula whose error is proven to stay within a tolerance such as 1% or 0.01."""
+def show_only_formula(
+    estimator: TableEstimator, rows: Any, tolerance: str | None, terms: int | None, as_json: bool
+) -> None:
+    """Print a formula whose error is proven to stay within a tolerance, or one of so many terms, its error measured.
+
+    Args:
+        estimator: whose formula it is.
+        rows: where a formula of so many terms should be close; None for the training rows that the model keeps.
+        tolerance: a share such as 1% or 0.01; None for 1%.
+        terms: how many; None for as many as the tolerance needs.
+        as_json: whether it is printed as JSON.
+    """
     from polyladder.explain.terms import term_count
     from polyladder.export.fitted_formula import FittedFormula
     from polyladder.export.formula import MAX_TERMS, formula
+    from polyladder.export.short_formula import TERMS, short_formula
 
-    read = estimator.model_
-    count = term_count(read)
-    if count > MAX_TERMS:
-        ladders = read.ladders
-        raise ValueError(
-            f"--formula must be asked of a model with at most {MAX_TERMS:,} terms; got {count:,}, of order "
-            f"{ladders.order} in {ladders.in_features} inputs. See its strongest ones with --terms 30 instead, or fit "
-            'a smaller one in Python, such as LPNNRegressor(order=3, features="standard").'
+    if terms is not None and tolerance is not None:
+        raise ValueError(f"--terms and --tolerance must not both be given; got {terms} and {tolerance}. Choose one.")
+    share, count, note = share_of("--tolerance", tolerance or TOLERANCE), term_count(estimator.model_), ""
+    if terms is None and count > MAX_TERMS:
+        note = (
+            f"The model has {count:,} terms, too many to prove an error: this is the closest formula of {TERMS} terms, "
+            "its error measured."
         )
-    try:
-        share = float(tolerance.removesuffix("%")) / (100 if tolerance.endswith("%") else 1)
-    except ValueError as error:
-        raise ValueError(f"--tolerance must be a share such as 1% or 0.01; got {tolerance!r}.") from error
-    found = formula(estimator, tolerance=share)
-    if as_json:
-        latex = found.latex() if isinstance(found, FittedFormula) else ""
-        typer.echo(json.dumps({"text": str(found), "latex": latex, "errors": list(found.errors)}))
+    if terms is not None or note:
+        short = short_formula(estimator, rows, terms or TERMS)
+        found = {"text": str(short), "differences": list(short.differences), "shares": list(short.shares)}
+        found |= {"note": note} if note else {}
     else:
-        typer.echo(str(found))
+        proven = formula(estimator, tolerance=share)
+        latex = proven.latex() if isinstance(proven, FittedFormula) else ""
+        found = {"text": str(proven), "latex": latex, "errors": list(proven.errors)}
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for line in (note, found["text"]):
+        if line:
+            typer.echo(line)
 
 
 def explained_row(estimator: TableEstimator, data: str | None, row: int, from_row: int | None) -> Contributions:

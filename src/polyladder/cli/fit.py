@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from polyladder.cli.fit_parts import fit_in_processes, fit_parts, in_parts, refuse_in_parts
-from polyladder.cli.output import Force, Keep, NoClobber, Quiet, RowsPath, Sheet, check, place_words
+from polyladder.cli.output import Force, Keep, NoClobber, Quiet, RowsPath, Sheet, check, place_words, share_of
 from polyladder.cli.progress import progress
 from polyladder.files.kinds import METRICS, MODEL, PAGE
 
@@ -75,6 +76,13 @@ def fit(
     balance: Annotated[bool, typer.Option("--balance", help="Give all classes the same total weight.")] = False,
     no_compare: Annotated[bool, typer.Option("--no-compare", help="Do not fit other models for comparison.")] = False,
     solver: Annotated[Solver, typer.Option(help="Exact block solves, or gradient steps.")] = Solver.auto,
+    compact: Annotated[
+        str,
+        typer.Option(
+            help="Whether one small ladder may stand for the model: auto, no, or what it may cost as a share of the "
+            "error on rows left out, such as 5%; auto is 1%."
+        ),
+    ] = "auto",
     loss: Annotated[
         str, typer.Option(help="What a wrong number costs: squared, or huber where the target has gross errors.")
     ] = "squared",
@@ -130,7 +138,7 @@ def fit(
     began = monotonic()
     # After the checks: reading the libraries takes a second or two.
     from polyladder.automatic.fit_processes import under_torchrun
-    from polyladder.automatic.fit_table import fit_training_table, read_training_table
+    from polyladder.automatic.fit_table import check_compact, fit_training_table, read_training_table
     from polyladder.automatic.options import FitOptions
     from polyladder.report.page import write_report
     from polyladder.training.threads import limited
@@ -144,6 +152,7 @@ def fit(
         sheet=sheet,
         bayesian=bayesian,
         solver=solver.value,
+        compact=read_compact(compact),
         loss=loss,
         seconds=time_budget,
         compare=not no_compare,
@@ -157,6 +166,7 @@ def fit(
     if under_torchrun():
         if solver != Solver.adam:
             raise ValueError(f"--solver must be adam under torchrun, which shares gradient steps; got {solver.value}.")
+        check_compact(options)
         found = fit_in_processes(data, target, options, place, epochs=epochs, checkpoint=part, quiet=quiet)
         if found is not None:
             finish(found, [place], replaced, None, False, quiet)
@@ -164,6 +174,7 @@ def fit(
     if data != "-" and in_parts(data, memory):
         asked: dict[str, object] = {"--bayesian": bayesian, "--balance": balance, "--test": test, "--group": group}
         asked |= {"--time": time, "--time-budget": time_budget, "--report": report, "--sheet": sheet}
+        asked |= {"--compact": compact != "auto"}
         refuse_in_parts(data, asked | {"--solver adam": solver == Solver.adam})
         with limited(threads):
             found = fit_parts(data, target, options, place, sweeps=sweeps, checkpoint=part, quiet=quiet)
@@ -179,6 +190,19 @@ def fit(
         if page is not None:
             write_report(estimator, page, table.read, table.target)
     finish(estimator, places, replaced, metrics, as_json, quiet)
+
+
+def read_compact(text: str) -> Literal["auto", False] | float:
+    """What --compact says: auto, no, or a share."""
+    if text in ("auto", "no"):
+        return "auto" if text == "auto" else False
+    try:
+        share = share_of("--compact", text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < math.inf:
+        raise ValueError(f"--compact must be auto, no, or a share above 0 such as 5%; got {text!r}.")
+    return share
 
 
 def finish(
@@ -221,7 +245,7 @@ def show_result(estimator: TableEstimator) -> None:
     console.print(score_table(card["scores"], selection["held_out"]))
     if card.get("confusion"):
         console.print(confusion_table(card))
-    for sentence in (verdict(card["scores"]), selection["sentence"]):
+    for sentence in (verdict(card["scores"]), selection["sentence"], selection.get("compact")):
         if sentence:
             console.print(sentence, markup=False)
     order = f"{selection['floor']} function" if selection.get("floor") else f"polynomial of order {ladder.order}"

@@ -13,6 +13,7 @@ from polyladder.cli.attack import attack
 from polyladder.cli.certify import certify
 from polyladder.cli.columns import columns
 from polyladder.cli.demo import demo
+from polyladder.cli.distill import distill
 from polyladder.cli.encrypted import encrypted
 from polyladder.cli.explain import explain
 from polyladder.cli.export import export
@@ -42,6 +43,7 @@ COMMANDS = (
     certify,
     attack,
     optimize,
+    distill,
     datasets,
     reproduce,
     demo,

@@ -81,6 +81,14 @@ def pairs(option: str, given: Iterable[str] | None, form: str) -> list[tuple[str
     return found
 
 
+def share_of(option: str, text: str) -> float:
+    """A share such as 1% or 0.01 as a number."""
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f"{option} must be a share such as 1% or 0.01; got {text!r}.") from None
+
+
 def old_option(old: str, new: str, value: float) -> float:
     """The value of an option that was given by its name of version 0.1; the new name is printed."""
     typer.echo(f"{old} is called {new}; the old name ends with version 0.3.", err=True)

@@ -184,9 +184,8 @@ def compacted(
         if best[0] <= trying.close * tolerance:
             break
     if best is None:
-        return Compaction(
-            None, float("nan"), f"The model of {before:,} weights was kept: there was no time to teach a small one."
-        )
+        why = "there was no time to teach a small one" if size is None else f"none with {largest:,} at most was tried"
+        return Compaction(None, float("nan"), f"The model of {before:,} weights was kept: {why}.")
     cost, ladder = best
     found = f"ladder of order {ladder.order} with {ladder.n_weights:,} weights"
     if size is None and not cost <= tolerance:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.compact import AT_LEISURE, TOLERANCE, Compaction, Teacher, compacted
+from polyladder.estimators.compact import AT_LEISURE, EXACT, TOLERANCE, Compaction, Teacher, compacted
 from polyladder.estimators.ladder import LadderEstimator, LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.support import support
@@ -139,6 +139,8 @@ def with_ladder(model: LadderEstimator, teacher: Teacher, found: Compaction) -> 
         small.selection_ = replace(model.selected, compact=found.sentence, compact_order=order)
     if model.card_ is not None:
         small.card_ = {**model.card_, "notes": [*model.card_.get("notes", ()), found.sentence]}
+        if model.card_.get("selection"):
+            small.card_["selection"] = {**model.card_["selection"], "compact": found.sentence}
     return small
 
 
@@ -199,9 +201,12 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     answers = answers_of(teacher, like_rows(points, rows))
     taught = np.arange(len(points) - JUDGED)
     if isinstance(teacher, Sure):
+        # A class that is likely nowhere cannot be learned.
+        likely = (answers[taught] > LEAST_PROBABILITY).any(0)
+        answers = answers[:, likely] / answers[:, likely].sum(1, keepdims=True).clip(LEAST_PROBABILITY)
         # Each row once for every class that is likely, weighted by how likely it is.
         row, label = np.nonzero(answers[taught] > LEAST_PROBABILITY)
-        classes = np.asarray(teacher.classes_)[label]
+        classes = np.asarray(teacher.classes_)[likely][label]
         student.fit(like_rows(points.take(row), rows), classes, sample_weight=answers[row, label])
     else:
         student.fit(like_rows(points.take(taught), rows), answers[taught])
@@ -215,8 +220,11 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     means = (said - target.mean) / target.scale if not sure else said[:, 1:] if target.outputs == 1 else said
     line = line_through(z[taught], target.loss.link(means[taught]), z[len(taught) :])
     outputs = target.guarded(mean_of(small.members_)(z[len(taught) :]))
-    lost = missing(target.loss, outputs, means[len(taught) :]) / missing(target.loss, line, means[len(taught) :])
-    sentence = f"{1 - lost:.1%} of what the {type(teacher).__name__} gains over a line is kept, between the rows given."
+    lost, gain = (missing(target.loss, said, means[len(taught) :]) for said in (outputs, line))
+    sentence = f"The {type(teacher).__name__} is a straight line."
+    if gain > EXACT:
+        kept = f"{1 - lost / gain:.1%} of what the {type(teacher).__name__} gains over a line"
+        sentence = f"{kept} is kept, between the rows given."
     small.selection_ = replace(small.selection_, compact=f"{small.selection_.compact} {sentence}".strip())
     return small
 

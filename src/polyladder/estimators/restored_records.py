@@ -118,6 +118,7 @@ SELECTION = record(
     {},
     {
         "sentence": text,
+        "compact": text,
         "floor": text,
         "order_path": each(each(number)),
         "order_note": text,

@@ -344,6 +344,7 @@ def card_json(model: FittedModel) -> Json:
         "versions": card.get("versions") or versions(),
         "notes": card.get("notes", []),
         "selection": (card.get("selection") or {}).get("sentence"),
+        "compact": card.get("compact"),
         "order": card.get("order", ladders.order),
         "widths": list(ladders.hidden),
         "ladders": len(ladders),

@@ -6,39 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.tables.table import DAY, Located, Table, is_frame
+from polyladder.tables.table import DAY, Located, Table, frame_columns, is_frame
 
 
 def like_rows(table: Table, rows: Any) -> Any:
-    """The rows of a table as an array or a pandas data frame, with the types of other rows.
+    """The rows of a table as an array or a data frame, with the types of other rows.
 
     Numbers of whole-number columns are rounded, those of dates and booleans are written back as such.
 
     Args:
         table: with the columns of ``rows``.
-        rows: an array, or a data frame of pandas.
+        rows: an array, or a data frame of pandas or polars.
     """
     if not is_frame(rows):
         return table.numbers
-    if not isinstance(rows, Located):
-        raise TypeError(f"rows must be an array or a pandas data frame; got {type(rows).__name__}. Convert them.")
-    frame: Any = rows
     place = {position: k for k, position in enumerate(table.positions)}
-    columns = {}
-    for i, name in enumerate(frame.columns):
-        like = frame.iloc[:, i]
-        columns[name] = table.categories[i] if i in table.categories else as_type(table.numbers[:, place[i]], like)
-    text = {name: frame.dtypes.iloc[i] for i, name in enumerate(frame.columns) if i in table.categories}
-    return type(frame)(columns).astype(text)
+    columns, types = {}, {}
+    for i, (name, (_, like)) in enumerate(zip(rows.columns, frame_columns(rows), strict=True)):
+        text = i in table.categories
+        columns[name] = table.categories[i] if text else as_type(table.numbers[:, place[i]], like)
+        if text or not isinstance(rows, Located):
+            types[name] = like.dtype
+    frame: Any = type(rows)
+    return frame(columns).astype(types) if isinstance(rows, Located) else frame(columns, nan_to_null=True).cast(types)
 
 
 def as_type(numbers: np.ndarray[Any, Any], like: Any) -> Any:
     """Numbers in the type of a column of a data frame."""
-    kind = str(like.dtype)
+    kind = str(like.dtype).lower()
     if kind.startswith(("datetime", "date")):
         return (numbers * DAY).round().astype("datetime64[us]")
-    if kind.lower().startswith(("int", "uint")) and not np.isnan(numbers).any():
-        return numbers.round().astype(np.int64)
+    if kind.startswith(("int", "uint")):
+        return numbers.round() if np.isnan(numbers).any() else numbers.round().astype(np.int64)
     if kind.startswith("bool"):
         return numbers >= 0.5
     return numbers
