@@ -22,6 +22,14 @@ def test_old_attributes_have_their_new_names() -> None:
     assert as_now(OLD, {"features_": 1, "categorical_": (1,)}) == {"features_": 1}
 
 
+def test_what_is_made_now_is_dropped() -> None:
+    for name in (OLD, "LPNNRegressor", "LPNNClassifier"):
+        assert as_now(name, {"polynomial_": 1, "members_": 2}) == {"members_": 2}
+    for name in ("polyladder.estimators.ladder.Support", "Support"):
+        assert as_now(name, {"gram": 1, "factor": 2}) == {"factor": 2}
+    assert as_now("PolynomialKernelRegressor", {"polynomial_": 1}) == {"polynomial_": 1}
+
+
 def test_scales_become_a_target() -> None:
     values = [torch.tensor([float(i)]) for i in range(4)]
     found = as_now(OLD, {**dict(zip(SCALES, [*values, True], strict=True)), "order": 3})

@@ -12,6 +12,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 from sklearn.base import clone, is_classifier
+from sklearn.datasets import make_friedman1
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import FunctionTransformer
 
@@ -30,6 +31,7 @@ from polyladder import (
     load,
 )
 from polyladder.estimators import store
+from polyladder.estimators.writer import Writer
 from polyladder.polynomial.store import digest
 
 RNG = np.random.default_rng(0)
@@ -141,6 +143,50 @@ def test_what_was_learned_goes_on_working(tmp_path: Path) -> None:
     assert np.array_equal(back.predict(X), model.predict(X))
 
 
+@cache
+def large() -> LPNNRegressor:
+    """A selected model of several kernels, which no small ladder has replaced."""
+    X, y = make_friedman1(150, noise=0.5, random_state=0)
+    return LPNNRegressor(compact=False, effort="low", random_state=0).fit(X, y)
+
+
+def test_a_large_model_is_stored_without_its_zeros(tmp_path: Path) -> None:
+    model, (X, _) = large(), make_friedman1(150, noise=0.5, random_state=0)
+    assert len(model.members_) > 1
+    model.save(tmp_path / "m.ladder")
+    back = load(tmp_path / "m.ladder")
+    assert back.members_ == model.members_
+    assert back.polynomial_ == model.polynomial_
+    for method in ("predict", "trust", "predict_float32"):
+        assert np.array_equal(getattr(back, method)(X), getattr(model, method)(X))
+    weights = {id(t): t.numel() for p in (model.members_, model.polynomial_) for t in p.tensors().values()}
+    dense = 8 * (sum(weights.values()) + 2 * model.support_.factor.numel())  # as it was stored before
+    assert (tmp_path / "m.ladder").stat().st_size < dense / 5
+
+
+def test_a_file_that_holds_what_is_made_now_loads_as_before(tmp_path: Path) -> None:
+    """Files held the wide ladder beside the members, and the Gram matrix beside its factor."""
+    path = tmp_path / "m.ladder"
+    path.write_bytes(saved(0))
+    known = load(path)
+
+    def change(header, tensors):
+        writer = Writer()
+        state = header["estimator"]["state"]
+        text = json.dumps(writer.node([known.polynomial_, known.support_.gram], "it"))
+        # Under names that the file does not have yet.
+        held = json.loads(text.replace('"name": "t', '"name": "o'))
+        state["polynomial_"], state["support_"]["state"]["gram"] = held
+        tensors.update({f"o{name[1:]}": t.contiguous() for name, t in writer.tensors.items()})
+
+    damaged(path, change)
+    back = load(path)
+    assert vars(back).keys() == vars(known).keys()
+    assert back.polynomial_ == known.polynomial_
+    assert np.array_equal(back.predict(FRAME), known.predict(FRAME))
+    assert np.array_equal(back.trust(FRAME), known.trust(FRAME))
+
+
 @pytest.mark.parametrize("generator", [np.random.RandomState(1), np.random.default_rng(1)], ids=["state", "generator"])
 def test_states_of_generators_are_not_stored(generator, tmp_path: Path) -> None:
     model = BayesianLPNNRegressor(order=2, width=2, warmup=2, draws=4, random_state=0).fit(NUMBERS[:, :1], TARGET)
@@ -176,10 +222,10 @@ def test_sparse_rows(tmp_path: Path) -> None:
 def test_weights_keep_their_order_in_memory(tmp_path: Path) -> None:
     """The order in memory decides how products are summed, and so the last bit."""
     model = fitted(LADDERS[0])
-    across = model.polynomial_.map(lambda t: t.mT.contiguous().mT if t.dim() == 2 else t)
-    model.polynomial_ = across
+    across = model.members_.map(lambda t: t.mT.contiguous().mT if t.dim() == 3 else t)
+    model.members_ = across
     model.save(tmp_path / "m.ladder")
-    back = load(tmp_path / "m.ladder").polynomial_
+    back = load(tmp_path / "m.ladder").members_
     assert [t.stride() for t in back.tensors().values()] == [t.stride() for t in across.tensors().values()]
 
 
@@ -292,7 +338,7 @@ def swap_class(name):
         (lambda h, t: t.update(extra=torch.zeros(1)), "nothing refers to 'extra'"),
         (lambda h, t: h["estimator"]["state"].update(members_={"~": "pickle"}), "unknown kind of value 'pickle'"),
         (lambda h, t: h.update(estimator=[1]), "it holds list, not an estimator"),
-        (lambda h, t: h["estimator"]["state"]["polynomial_"]["state"].pop("offset"), "is damaged"),
+        (lambda h, t: h["estimator"]["state"]["members_"]["state"].pop("offset"), "is damaged"),
         (swap_class("os.system"), "needs os.system, which polyladder .* does not have; it was written by polyladder"),
         (swap_class("polyladder.cli.main.app"), "needs polyladder.cli.main.app, which"),
         (swap_class("polyladder.estimators.base.evaluate"), "needs polyladder.estimators.base.evaluate, which"),
@@ -322,7 +368,7 @@ def state_of(*names):
     return find
 
 
-FEATURES, LADDER, ENCODER = state_of("features_"), state_of("polynomial_"), state_of("features_", "encoder_")
+FEATURES, ENCODER = state_of("features_"), state_of("features_", "encoder_")
 TARGET_STATE = state_of("target_")
 
 
@@ -397,7 +443,7 @@ NEW = {"~": "array", "name": "new"}
         (own(target_=None), "target_ is none of numbers"),
         (own(target_names_=[["y"]]), "target_names_ are no text"),
         (own(features_=None), "does not form an estimator"),
-        (own(polynomial_=None), "polynomial_ is of type NoneType"),
+        (own(members_=None), "members_ is of type NoneType"),
         (own(support_=None), "support_ is none"),
         (swap_class("BayesianLPNNRegressor"), "does not form an estimator"),
         (swap_class("LPNNClassifier"), "does not form an estimator"),
@@ -476,7 +522,7 @@ def test_classes_must_be_as_many_as_the_outputs(tmp_path: Path) -> None:
     labels = text(["a", "b", "c", "d"])
 
     damaged(path, put(TARGET_STATE, labels=labels))
-    with pytest.raises(ValueError, match=r"polynomial_ maps .* to 3, not .* to 4"):
+    with pytest.raises(ValueError, match=r"members_ maps .* to 3, not .* to 4"):
         load(path)
     damaged(path, put(TARGET_STATE, labels=text(["a", "b", "b"])))
     with pytest.raises(ValueError, match="the classes are not at least two"):

@@ -82,16 +82,17 @@ def small_frame() -> pl.DataFrame:
 
 @cache
 def file_of(name: str) -> bytes:
-    """A stored file of the first version, or one as they are written today, with a card."""
+    """A stored file of the first version, or one as they are written today, with a card and a packed tensor."""
     if name != TODAY:
         return (FIXTURES / f"{name}.ladder").read_bytes()
     frame = small_frame()
-    model = LPNNRegressor(order=2, width=2, n_estimators=1, random_state=0).fit(frame, frame["a"].to_numpy() ** 2)
+    model = LPNNRegressor(order=2, width=40, n_estimators=1, random_state=0).fit(frame, frame["a"].to_numpy() ** 2)
     scores: Any = [{"model": "ladder", "seconds": 0.1, "rmse": 0.2, "r2": 0.9}]
     held: Any = {"observed": [1.0, 2.0, 3.0], "predicted": [1.5, 2.5, 3.5]}
     model.card_ = make_card(model, frame, scores=scores, held_out=held, selection={"sentence": "By hand."})
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "m.ladder")
+        assert "packed" in json.loads(open_tensors(Path(folder) / "m.ladder")[0]["header"])
         return (Path(folder) / "m.ladder").read_bytes()
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polyladder import LadderPolynomial, lengthen, shallower, widen
+from polyladder.polynomial.widen import sharing
 from tests.ladders import BATCH_SHAPES, ladders, random_ladder, rows
 
 
@@ -52,3 +53,14 @@ def test_bad_input_is_named() -> None:
     for layer in (0, 3, True, 1.0):
         with pytest.raises(ValueError, match="layer must be an integer from 1 to 2; got"):
             shallower(random_ladder(), layer)  # type: ignore[arg-type]
+
+
+def test_equal_weights_are_held_once() -> None:
+    ladder = random_ladder(4, (4, 4, 4), 1, seed=5)
+    identity = torch.eye(4, dtype=torch.float64)
+    twice = type(ladder)(
+        (ladder.W[0], identity, identity.clone()), ladder.b, ladder.V, ladder.c, ladder.readout, ladder.offset
+    )
+    found = sharing(twice)
+    assert found.W[1] is found.W[2]
+    assert found == twice

@@ -47,7 +47,7 @@ NESTED = json.loads("[" * 900 + "]" * 900)
     ("changes", "sentence"),
     [
         ({"format": "other"}, "was not written by polyladder"),
-        ({"version": "99"}, "format version 99; this polyladder reads version 1"),
+        ({"version": "99"}, "format version 99; this polyladder reads versions 1 and 2"),
         ({"kind": "Poem"}, "must hold a LadderPolynomial or|must hold a LadderPolynomial"),
         ({"hidden": [4]}, "is damaged"),
         ({"hidden": [4, 6]}, "is damaged: its header promises"),

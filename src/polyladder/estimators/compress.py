@@ -132,8 +132,7 @@ def with_ladder(model: LadderEstimator, teacher: Teacher, found: Compaction) -> 
     small, target, order = copy(model), model.target_, None
     if found.ladder is not None:
         order = found.ladder.order
-        small.members_, small.polynomial_ = stack([found.ladder]), target.in_units(found.ladder)
-        small.order_ = order
+        small.members_, small.order_ = stack([found.ladder]), order
         small.support_ = support(small.members_, TrainingRows(teacher.z, teacher.z, None, 1, target.loss), None)
     if model.selected is not None:
         small.selection_ = replace(model.selected, compact=found.sentence, compact_order=order)
@@ -163,7 +162,7 @@ def small_model(model: FittedModel, rows: Any, options: dict[str, Any]) -> Fitte
     card = {**model.card, "compact": found.sentence}
     if found.ladder is None:
         return replace(model, card=card)
-    return replace(model, ladders=stack([found.ladder]), wide=found.ladder, card=card)
+    return replace(model, ladders=stack([found.ladder]), card=card)
 
 
 def beyond_a_line(teacher: Teacher) -> float:

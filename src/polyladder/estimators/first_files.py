@@ -1,4 +1,4 @@
-"""What the first files held under other names, and as what it is held now. Frozen: these are texts in files."""
+"""What earlier files held that is held otherwise now, or not at all. Frozen: these are texts in files."""
 
 from __future__ import annotations
 
@@ -36,9 +36,15 @@ OLD_ATTRIBUTES = {"_support": "support_", "_varying": "varying_", "_encoded": "e
 SCALES = ("target_mean_", "target_scale_", "target_low_", "target_high_", "_flat_target")
 """What is a `NumberTarget` now."""
 
+MADE = {"LPNNRegressor": "polynomial_", "LPNNClassifier": "polynomial_", "Support": "gram"}
+"""Attributes, by the registered name of their class, that are made from others now."""
 
-def as_now(class_name: object, state: dict[str, Any]) -> dict[str, Any]:
+
+def as_now(class_name: str, state: dict[str, Any]) -> dict[str, Any]:
     """The attributes of an object as its class has them now; ``class_name`` is what the file calls the class."""
+    made = MADE.get(OLD_NAMES.get(class_name, class_name))
+    if made in state:
+        state = {name: value for name, value in state.items() if name != made}
     if class_name not in OLD_NAMES:
         return state
     renamed = {OLD_ATTRIBUTES.get(name, name): value for name, value in state.items()}

@@ -33,7 +33,6 @@ from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.kept import check_kept
 from polyladder.estimators.selection.many_rows import choose_trained
 from polyladder.estimators.selection.options import EFFORTS, Options
-from polyladder.estimators.selection.parts import sharing
 from polyladder.estimators.selection.recipe import SelectionRecipe
 from polyladder.estimators.selection.refit import refitted
 from polyladder.estimators.selection.select import Chosen, choose_model
@@ -48,7 +47,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.single import UNIT, SingleMean, single_mean
 from polyladder.polynomial.sparse import as_rows, is_sparse
 from polyladder.polynomial.units import mean_of
-from polyladder.polynomial.widen import widen
+from polyladder.polynomial.widen import sharing, widen
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
 from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
@@ -196,8 +195,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
     def adopt_parts(self, ladders: LadderPolynomial, curve: list[float]) -> None:
         """Take over ladders that were fitted to rows in parts, and their losses so far."""
         self.members_: LadderPolynomial = ladders
-        self.polynomial_: LadderPolynomial = self.target_.in_units(widen(ladders))
-        self.order_, self.loss_curve_, self.n_iter_ = self.polynomial_.order, curve, len(curve)
+        self.order_, self.loss_curve_, self.n_iter_ = ladders.order, curve, len(curve)
 
     def _options(self, rows: int, columns: int, outputs: int) -> Options:
         """What a choice for a table of this size is made of."""
@@ -259,10 +257,8 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         """Take over a model that was chosen on rows left out, or a small ladder that says the same."""
         self.features_, self.target_ = chosen.features, chosen.target
         small = self._compacted(chosen, table)
-        found = chosen.polynomial if small.ladder is None else small.ladder
         self.members_ = sharing(chosen.members if small.ladder is None else stack([small.ladder]))
-        self.polynomial_ = sharing(chosen.target.in_units(found))
-        self.order_ = self.polynomial_.order
+        self.order_ = self.members_.order
         self.support_ = support(self.members_, chosen.rows, None)
         order = None if small.ladder is None else small.ladder.order
         self.selection_: Selection = replace(chosen.selection, compact=small.sentence, compact_order=order)
@@ -311,7 +307,6 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         p = self.members_
         self.members_ = LadderPolynomial(p.W, p.b, p.V, p.c, readout, offset)
         self._adopt(prepared)
-        self.polynomial_ = sharing(self.target_.in_units(widen(self.members_)))
         self._mark(prepared.table, rows.weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -437,8 +432,14 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if self.support_ is not None:
             self.support_ = self.support_.select(kept)
         self.members_ = stack(models[0])
-        self.polynomial_ = self.target_.in_units(widen(self.members_))
-        self.order_ = self.polynomial_.order
+        self.order_ = self.members_.order
+
+    @property
+    def polynomial_(self) -> LadderPolynomial:
+        """The mean of the fitted ladders as one wider ladder, made when it is asked for."""
+        if not self.is_fitted:
+            raise AttributeError(f"This {type(self).__name__} has no attribute 'polynomial_' before it is fitted.")
+        return self.model_.polynomial if isinstance(self.features_, Features) else widen(self._ladders())
 
     def _learned(self) -> object:
         return self.members_

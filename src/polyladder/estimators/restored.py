@@ -25,7 +25,7 @@ from polyladder.tables.table import Table
 from polyladder.training.losses.loss import Loss
 
 MODELS = {
-    "LPNN": {"polynomial_": ("LadderPolynomial", 0), "members_": ("LadderPolynomial", 1)},
+    "LPNN": {"members_": ("LadderPolynomial", 1)},
     "BayesianLPNN": {},
     "FactorizationMachine": {"machine_": ("FactorizationMachine", 0)},
     "Feedforward": {"network_": ("Feedforward", 1)},
@@ -255,7 +255,7 @@ def check_support(estimator: TableEstimator) -> None:
     held, members = estimator.support_, estimator.members_
     require(type(held) is find_class("Support") and type(held.count) is int, "support_ is none")
     square = (len(members), members.hidden[-1] + 1, members.hidden[-1] + 1)
-    check_tensors(held, {"gram": square, "factor": square, "largest": square[:1]})
+    check_tensors(held, {"factor": square, "largest": square[:1]})
 
 
 def check_posterior(posterior: Any, inputs: int, outputs: int) -> None:

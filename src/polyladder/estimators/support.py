@@ -25,16 +25,19 @@ class Support:
     """How the training rows support each member's readout.
 
     Attributes:
-        gram: sum of h h' over the training rows, h = [h^L, 1]. Shape (members, k + 1, k + 1).
-        count: how many rows that were.
-        factor: Cholesky factor of gram / count. Shape as gram's.
+        count: how many training rows there were.
+        factor: lower Cholesky factor of the mean of h h' over them, h = [h^L, 1]. Shape (members, k + 1, k + 1).
         largest: the largest leverage of a training row. Shape (members,).
     """
 
-    gram: Tensor
     count: int
     factor: Tensor
     largest: Tensor
+
+    @property
+    def gram(self) -> Tensor:
+        """The sum of h h' over the training rows, with the trace of a ridge that the factor has. Shape as factor's."""
+        return self.count * self.factor @ self.factor.mT
 
     def leverages(self, members: LadderPolynomial, z: Tensor) -> Tensor:
         """Leverage times the number of rows, h' (gram / count)^-1 h, at each row. Shape (members, n)."""
@@ -42,7 +45,7 @@ class Support:
 
     def select(self, members: list[int]) -> Support:
         """The support of some of the members."""
-        return Support(self.gram[members], self.count, self.factor[members], self.largest[members])
+        return Support(self.count, self.factor[members], self.largest[members])
 
 
 def support(members: LadderPolynomial, rows: TrainingRows, before: Support | None) -> Support:
@@ -51,7 +54,7 @@ def support(members: LadderPolynomial, rows: TrainingRows, before: Support | Non
     some = used[torch.linspace(0, len(used) - 1, min(len(used), MOST_ROWS)).round().long()]
     z = rows.z if len(some) == len(rows.z) else take_rows(rows.z, some)
     width = members.readout.shape[-1] + 1
-    gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram.clone()
+    gram = torch.zeros(len(members), width, width, dtype=torch.float64) if before is None else before.gram
     count = len(z) if before is None else len(z) + before.count
     h = states(members, z)
     gram += h.mT @ h
@@ -59,7 +62,7 @@ def support(members: LadderPolynomial, rows: TrainingRows, before: Support | Non
     scale = gram.diagonal(dim1=-2, dim2=-1).amax(-1, keepdim=True) / count
     factor = cholesky(gram / count, 1e-10 * scale.expand(-1, width))
     largest = leverages(factor, h).amax(-1)
-    return Support(gram, count, factor, largest if before is None else largest.maximum(before.largest))
+    return Support(count, factor, largest if before is None else largest.maximum(before.largest))
 
 
 def leverages(factor: Tensor, h: Tensor) -> Tensor:

@@ -249,12 +249,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             mean=self.features_.mean_,
             landmarks=self.landmarks_,
             named=self.names_in is not None,
-            wide=self._wide(),
         )
-
-    def _wide(self) -> LadderPolynomial | None:
-        """The mean of the ladders as one, where it is kept."""
-        return None
 
     def _facts(self) -> dict[str, Any]:
         """What is known of the fit beyond its model, for cards."""
@@ -417,9 +412,6 @@ class Laddered(TableEstimator):
         model = self.model_
         model.plan.warn_of(table)
         return model.table_outputs(table)[0]
-
-    def _wide(self) -> LadderPolynomial | None:
-        return self.polynomial_.to("cpu", torch.float64).map(Tensor.detach)
 
 
 def finite(outputs: Tensor) -> Tensor:

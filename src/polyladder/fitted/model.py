@@ -26,8 +26,9 @@ from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.names import input_names
+from polyladder.polynomial.trim import trim
 from polyladder.polynomial.units import MeanOfParts, parts_of
-from polyladder.polynomial.widen import widen
+from polyladder.polynomial.widen import sharing, widen
 from polyladder.predictive.mixture import StudentMixture
 from polyladder.tables.describe import describe_columns
 from polyladder.tables.landmarks import Landmarks
@@ -59,7 +60,7 @@ class FittedModel:
         mean: of the inputs over the training rows; None in files of 0.1. Shape (d,).
         landmarks: a few training rows that searches start from, where some are kept.
         named: whether its columns have names of their own, rather than places.
-        polynomial: the mean of the ladders as one wide ladder.
+        polynomial: the mean of the ladders as one wide ladder, without units that nothing reads.
     """
 
     columns: tuple[Column, ...]
@@ -73,7 +74,6 @@ class FittedModel:
     mean: Array | None = None
     landmarks: Landmarks | None = None
     named: bool = True
-    wide: LadderPolynomial | None = None
 
     def __repr__(self) -> str:
         return f"FittedModel({self.kind} of {self.target}: {len(self.columns)} columns, {self.ladders!r})"
@@ -97,11 +97,10 @@ class FittedModel:
     @cached_property
     def polynomial(self) -> LadderPolynomial:
         """The mean of the ladders as one wide ladder; of a posterior's many draws, of 50 of them."""
-        if self.wide is not None:
-            return self.wide
         count = len(self.ladders)
         some = torch.linspace(0, count - 1, min(MEAN_DRAWS, count)).long() if self.answer.by_member else slice(None)
-        return widen(self.ladders[some])
+        # Ladders of several widths are padded to one; a single one stays as it was given.
+        return widen(self.ladders) if count == 1 else sharing(widen(trim(each) for each in self.ladders[some]))
 
     @property
     def output_names(self) -> tuple[str, ...]:

@@ -21,9 +21,12 @@ from torch import Tensor
 
 from polyladder.files.replace_file import write_atomically
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.packed import pack, unpack
 
 FORMAT = "polyladder"
-VERSION = 1
+
+PLAIN, PACKED = "1", "2"
+"""Versions of the format: tensors as they are; and some of them packed, with their shapes in the header."""
 
 READERS = {
     "LadderPolynomial": "polyladder.polynomial.store",
@@ -127,13 +130,15 @@ def is_exactly(value: object, expected: int | list[int]) -> bool:
 
 
 def write_tensors(tensors: Mapping[str, Tensor], header: Mapping[str, Any], path: str | PathLike[str]) -> None:
-    """Write named tensors under a JSON header, atomically."""
+    """Write named tensors under a JSON header, atomically; those that are mostly zeros take little room."""
     from safetensors.torch import save as to_bytes
 
     plain = {name: t.detach().cpu().clone(memory_format=torch.contiguous_format) for name, t in tensors.items()}
-    text = json.dumps(dict(header))
-    metadata = {"format": FORMAT, "version": str(VERSION), "header": text, "sha256": digest(plain, text)}
-    write_atomically(to_bytes(plain, metadata=metadata), path)
+    stored, shapes = pack(plain)
+    text = json.dumps({**header, "packed": shapes} if shapes else dict(header))
+    version = PACKED if shapes else PLAIN
+    metadata = {"format": FORMAT, "version": version, "header": text, "sha256": digest(stored, text)}
+    write_atomically(to_bytes(stored, metadata=metadata), path)
 
 
 def digest(tensors: Mapping[str, Tensor], header: str = "") -> str:
@@ -151,10 +156,10 @@ def read_tensors(path: str | PathLike[str]) -> tuple[dict[str, Tensor], dict[str
     metadata, tensors = open_tensors(path)
     if metadata.get("format") != FORMAT:
         raise ValueError(f"{path} was not written by polyladder: its header does not say so.")
-    if metadata.get("version") != str(VERSION):
+    if metadata.get("version") not in (PLAIN, PACKED):
         raise ValueError(
-            f"{path} has format version {str(metadata.get('version'))[:20]}; this polyladder reads version {VERSION}. "
-            "Upgrade polyladder."
+            f"{path} has format version {str(metadata.get('version'))[:20]}; this polyladder reads versions {PLAIN} "
+            f"and {PACKED}. Upgrade polyladder."
         )
     for name, t in tensors.items():
         # A tensor without numbers takes no room in the file, however large it claims to be.
@@ -171,7 +176,10 @@ def read_tensors(path: str | PathLike[str]) -> tuple[dict[str, Tensor], dict[str
     # The first files had a checksum of their weights alone.
     if metadata.get("sha256") not in (digest(tensors, metadata["header"]), digest(tensors)):
         raise ValueError(f"{path} is damaged: its content does not match its checksum.")
-    return tensors, header
+    try:
+        return unpack(tensors, header.pop("packed", {})), header
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged: {error}.") from error
 
 
 def foreign(path: object, error: Exception) -> str:

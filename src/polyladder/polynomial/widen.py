@@ -71,6 +71,20 @@ def lengthen(polynomial: LadderPolynomial, depth: int) -> LadderPolynomial:
     )
 
 
+def sharing(ladder: LadderPolynomial) -> LadderPolynomial:
+    """The same ladder, weights that equal others being the same tensor: it is held and stored once."""
+    known: list[Tensor] = []
+
+    def once(weight: Tensor) -> Tensor:
+        for each in known:
+            if each.shape == weight.shape and torch.equal(each, weight):
+                return each
+        known.append(weight)
+        return weight
+
+    return ladder.map(once)
+
+
 def block_diagonal(blocks: tuple[Tensor, ...]) -> Tensor:
     """Blocks (*batch_shape, r_i, c_i) along the diagonal of a (*batch_shape, sum r_i, sum c_i) matrix."""
     columns = sum(block.shape[-1] for block in blocks)

@@ -16,6 +16,7 @@ from polyladder.fitted.plan import Feature
 from polyladder.fitted.steps import Quantile
 from polyladder.fitted.steps.step import Step
 from polyladder.tables.columns import ColumnKind
+from tests.convert.exported.test_parts import mixed_model
 from tests.convert.source.rustc import ask, program, rustc
 from tests.export import cells
 from tests.export.estimators import NAMES, QUICK, case, error, fitted
@@ -32,6 +33,13 @@ def test_agrees_with_predict(names, tmp_path):
     found = ask(binary, [rows[:ROWS].to_numpy(dtype=object).tolist() for _, rows, _ in cases])
     wrong = {name: error(got, answers[:ROWS]) for name, got, (_, _, answers) in zip(names, found, cases, strict=True)}
     assert {name: e for name, e in wrong.items() if not e < 1e-12} == {}
+
+
+def test_sums_of_units_are_dot_products_and_polynomials_of_them(tmp_path):
+    models, x = [mixed_model(True), mixed_model(False)], np.random.default_rng(0).normal(size=(40, 5))
+    found = ask(program(list(map(rust_source, models)), tmp_path), [x.tolist()] * 2)
+    for model, got in zip(models, found, strict=True):
+        assert error(got, model.ladders(torch.tensor(x)).mean(0).numpy()) < 1e-12
 
 
 STYLED = ("price", "share", "weight", "sold")

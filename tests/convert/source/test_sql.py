@@ -2,11 +2,14 @@ import sqlite3
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
+import torch
 
-from polyladder.convert.source.sql import sql_source
+from polyladder.convert.source.sql import horner, sql_source
 from polyladder.convert.source.sql_words import quoted
 from polyladder.fitted.model import fitted_model, ladder_model
+from tests.convert.exported.test_parts import kernel, mixed_model
 from tests.convert.source.postgres import run as run_postgres
 from tests.export.estimators import NAMES, case, each, error
 from tests.ladders import random_ladder
@@ -67,12 +70,30 @@ def test_text_grows_with_the_weights_only():
 def test_wide_sums_are_not_nested_deeply():
     p = random_ladder(d=400, hidden=(3,), m=1)
     x = np.random.default_rng(0).normal(size=(5, 400))
-    import pandas as pd
-    import torch
-
     frame = pd.DataFrame(x, columns=[f"x{i}" for i in range(400)])
     found = run_sqlite(sql_source(ladder_model(p)), frame)
     assert error([row[1:] for row in found], p(torch.tensor(x)).numpy()) < 1e-9
+
+
+@pytest.mark.parametrize("ladder", [True, False])
+@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
+def test_sums_of_units_are_dot_products_and_polynomials_of_them(run, ladder):
+    model, x = mixed_model(ladder), np.random.default_rng(0).normal(size=(40, 5))
+    query = sql_source(model)
+    assert ("ladder_rung_1" in str(query)) == ladder
+    found = run(query, pd.DataFrame(x, columns=[f"x{i}" for i in range(5)]))
+    assert error([row[1:] for row in found], model.ladders(torch.tensor(x)).mean(0).numpy()) < 1e-12
+
+
+def test_units_are_written_once():
+    """A kernel of any degree has its directions once."""
+    high, low = (str(sql_source(ladder_model(kernel([0, 1, 2, 3, 4], degree, units=40)))) for degree in (8, 2))
+    assert len(high) < 2.5 * len(low)
+
+
+def test_polynomials_of_one_number():
+    found = [duckdb.sql(f"SELECT {horner(powers, '3e0')}").fetchall()[0][0] for powers in ([0.0], [0.0, 2.0, 0.0, 1.0])]
+    assert found == [0.0, 19.0]
 
 
 def test_names_cannot_leave_their_quotes():

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from polyladder.estimators.selection.parts import as_members, padded, placed, sharing, times
+from polyladder.estimators.selection.parts import as_members, padded, placed, times
 from tests.ladders import random_ladder
 
 X = torch.randn(6, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -26,14 +26,3 @@ def test_padding_and_multiples() -> None:
     assert padded(ladder, (5, 4)).hidden == (5, 4)
     torch.testing.assert_close(padded(ladder, (5, 4))(X), ladder(X))
     torch.testing.assert_close(times(ladder, -2.5)(X), -2.5 * ladder(X))
-
-
-def test_equal_weights_are_held_once() -> None:
-    ladder = random_ladder(4, (4, 4, 4), 1, seed=5)
-    identity = torch.eye(4, dtype=torch.float64)
-    twice = type(ladder)(
-        (ladder.W[0], identity, identity.clone()), ladder.b, ladder.V, ladder.c, ladder.readout, ladder.offset
-    )
-    found = sharing(twice)
-    assert found.W[1] is found.W[2]
-    assert found == twice

@@ -119,7 +119,7 @@ def c_source(model: FittedModel, name: str = "ladder", numbers: NumberType = "fl
         *([SORTED] if isinstance(model.answer, Draws) else [PHI] if isinstance(model.answer, Probit) else []),
         FEATURES.format(columns=len(model.columns), blocks=features_text(model, dialect)),
         PREDICT.format(
-            name=name, outputs=outputs_text(model.ladders, dialect), answers=answers_text(model, dialect).strip("\n")
+            name=name, outputs=outputs_text(model, dialect), answers=answers_text(model, dialect).strip("\n")
         ),
     ]
     parts += [CLASS.format(name=name)] if model.labels is not None else []

@@ -12,11 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from polyladder.convert.exported.parts import consecutive, exported_parts
 from polyladder.convert.source.operations import TextOperations
 from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsMissing, Quantile, Ramp, Step, YeoJohnson
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.units import UnitSum
 
 Tables = dict[str, Any]
 """Constant arrays by name, of any shape."""
@@ -228,9 +230,15 @@ def tables(model: FittedModel) -> Tables:
             if isinstance(step, Quantile):
                 found[f"KNOTS{at}"] = (step.knots, step.before, step.at, step.after)
     p, answer = model.ladders, model.answer
-    for l, (W, b, V, c) in enumerate(p.layers()):
-        found |= {f"W{l}": W.mT, f"B{l}": b, f"V{l}": V.mT, f"C{l}": c}
-    found |= {"READOUT": p.readout.mT, "OFFSET": p.offset}
+    for _, mark, part in groups(model):
+        if isinstance(part, UnitSum):
+            # A constant has no use for directions, and compilers complain of what is not used.
+            found |= {f"DIRECTIONS{mark}": consecutive(part)[1]} if len(part.powers) > 1 else {}
+            found |= {f"POWERS{mark}": part.powers, f"READOUT{mark}": part.readout, f"OFFSET{mark}": part.offset}
+            continue
+        for l, (W, b, V, c) in enumerate(part.layers()):
+            found |= {f"W{l}{mark}": W.mT, f"B{l}{mark}": b, f"V{l}{mark}": V.mT, f"C{l}{mark}": c}
+        found |= {f"READOUT{mark}": part.readout.mT, f"OFFSET{mark}": part.offset}
     if isinstance(answer, Numbers | Draws) and answer.guard is not None:
         found["GUARD"] = answer.guard
     if isinstance(answer, Draws):
@@ -247,14 +255,60 @@ def sizes(model: FittedModel) -> dict[str, int]:
     return found if model.labels is None else found | {"CLASSES": len(model.labels)}
 
 
-def outputs_text(p: LadderPolynomial, dialect: Dialect) -> str:
+def groups(model: FittedModel) -> list[tuple[int, str, UnitSum | LadderPolynomial]]:
+    """What is written one after another: the first member, what names of tables end in, and a sum of units or a batch.
+
+    Ladders without sums of units among them are one batch.
+    """
+    parts = exported_parts(model)
+    if not any(isinstance(part, UnitSum) for part in parts):
+        return [(0, "", model.ladders)]
+    return [
+        (s, f"_{s}", part if isinstance(part, UnitSum) else part.map(lambda t: t.unsqueeze(0)))
+        for s, part in enumerate(parts)
+    ]
+
+
+def outputs_text(model: FittedModel, dialect: Dialect) -> str:
     """Statements from z to f, the outputs of the ladders one after another. Shape (members, outputs)."""
-    lines = ["    REALS f[MEMBERS][OUTPUTS];", "    EACH(s, MEMBERS) {"]
+    lines = ["    REALS f[MEMBERS][OUTPUTS];"]
+    for first, mark, part in groups(model):
+        lines += units_lines(part, first, mark) if isinstance(part, UnitSum) else ladder_lines(part, first, mark)
+    return dialect("\n".join(lines))
+
+
+def units_lines(part: UnitSum, member: int, mark: str) -> list[str]:
+    """Statements from z to f[member]: dot products t, polynomials p of them, and a readout."""
+    (start, directions), degree = consecutive(part), len(part.powers) - 1
+    width, k = directions.shape
+    dots = [
+        f"        REALS t[{k}];",
+        f"        EACH(i, {k}) {{ t[i] = 0.0; }}",
+        f"        EACH(j, {width}) {{ EACH(i, {k}) {{ t[i] += DIRECTIONS{mark}[j][i] * z[{start} + j]; }} }}",
+        f"        EACH(l, {degree}) {{ EACH(i, {k}) {{ p[i] = p[i] * t[i] + POWERS{mark}[l + 1][i]; }} }}",
+    ]
+    return [
+        "    {",
+        # An input that is not read makes the answer no number, too, where it is none.
+        "        REAL none = 0.0;",
+        "        EACH(j, INPUTS) { none += 0.0 * z[j]; }",
+        f"        REALS p[{k}];",
+        f"        EACH(i, {k}) {{ p[i] = POWERS{mark}[0][i]; }}",
+        *(dots if degree else []),
+        f"        EACH(i, OUTPUTS) {{ f[{member}][i] = OFFSET{mark}[i] + none; }}",
+        f"        EACH(j, {k}) {{ EACH(i, OUTPUTS) {{ f[{member}][i] += READOUT{mark}[j][i] * p[j]; }} }}",
+        "    }",
+    ]
+
+
+def ladder_lines(p: LadderPolynomial, first: int, mark: str) -> list[str]:
+    """Statements from z to f of a batch of ladders, of which the first is that member."""
+    lines = [f"    EACH(s, {'MEMBERS' if not mark else len(p)}) {{"]
 
     def affine(to: str, matrix: str, start: str, x: str, width: int, k: int | str) -> list[str]:
         return [
-            f"        EACH(i, {k}) {{ {to}[i] = {start}[s][i]; }}",
-            f"        EACH(j, {width}) {{ EACH(i, {k}) {{ {to}[i] += {matrix}[s][j][i] * {x}[j]; }} }}",
+            f"        EACH(i, {k}) {{ {to}[i] = {start}{mark}[s][i]; }}",
+            f"        EACH(j, {width}) {{ EACH(i, {k}) {{ {to}[i] += {matrix}{mark}[s][j][i] * {x}[j]; }} }}",
         ]
 
     width, before = p.in_features, "z"
@@ -264,8 +318,8 @@ def outputs_text(p: LadderPolynomial, dialect: Dialect) -> str:
         lines += affine(f"g{l}", f"V{l}", f"C{l}", "z", p.in_features, k)
         lines.append(f"        EACH(i, {k}) {{ h{l}[i] *= g{l}[i]; }}")
         width, before = k, f"h{l}"
-    lines += [*affine("f[s]", "READOUT", "OFFSET", before, width, "OUTPUTS"), "    }"]
-    return dialect("\n".join(lines))
+    to = f"f[{first} + s]" if first else "f[s]"
+    return [*lines, *affine(to, "READOUT", "OFFSET", before, width, "OUTPUTS"), "    }"]
 
 
 def answers_text(model: FittedModel, dialect: Dialect) -> str:

@@ -326,7 +326,7 @@ def rust_source(model: FittedModel) -> Source:
     head += [cells_text(model), *(array_text(name, values) for name, values in tables(model).items())]
     if isinstance(model.answer, Probit):
         head += [array_text("TAIL", tail_coefficients()), PHI]
-    outputs, statements = outputs_text(model.ladders, DIALECT), answers_text(model, DIALECT)
+    outputs, statements = outputs_text(model, DIALECT), answers_text(model, DIALECT)
     answered = ANSWERED.replace("OUTPUTS_OF_LADDERS", outputs).replace("STATEMENTS", statements)
     text = "\n".join([*head, inputs_text(model), answered.replace("ALLOWED", ALLOWED)])
     return Source(text.replace("\n\n\n", "\n\n"))

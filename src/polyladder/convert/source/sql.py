@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from polyladder.convert.exported.cells import cell_words, refuse_nul
+from polyladder.convert.exported.parts import consecutive, exported_parts
 from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.sql_cells import LARGEST, cell_parts, table_name
 from polyladder.convert.source.sql_draws import draws_query
@@ -27,7 +28,7 @@ from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.trim import trim
+from polyladder.polynomial.units import UnitSum
 
 COLUMNS = 1600
 """Most columns of a table, gates included: PostgreSQL allows 1,664 and SQLite 2,000."""
@@ -167,16 +168,17 @@ def rungs(model: FittedModel) -> list[str]:
 
     Gates that the next rung has as well are columns of their own, computed once, while there are few enough columns.
     """
-    members = [trim(member) for member in model.ladders]
+    members = [part for part in exported_parts(model) if isinstance(part, LadderPolynomial)]
     inputs = [f"z{i}" for i in range(model.ladders.in_features)]
-    parts, before = [], "ladder_features"
+    parts, sums = unit_rungs(model, inputs if members else [])
+    before = "ladder_sums" if parts else "ladder_features"
     names = [inputs] * len(members)
     room = len(inputs) + 2 * sum(max(p.hidden, default=0) for p in members) <= COLUMNS
 
     def repeats(p: LadderPolynomial, layer: int) -> bool:
         return room and same_gates(p, layer)
 
-    for l in range(len(model.ladders.W)):
+    for l in range(len(model.ladders.W) if members else 0):
         kept = [f"g{s}_{i}" for s, p in enumerate(members) if repeats(p, l + 1) for i in range(p.hidden[l])]
         known = [f"g{s}_{i}" for s, p in enumerate(members) if repeats(p, l) for i in range(p.hidden[l])]
         columns, fresh = [], []
@@ -192,7 +194,7 @@ def rungs(model: FittedModel) -> list[str]:
                 columns.append(f"({u}) * ({gate}) AS {unit}")
             fresh.append(mine)
         later = any(not repeats(p, above) for p in members for above in range(l + 1, len(p.W)))
-        listed = ",\n    ".join([", ".join(["k", *(inputs if later else [])]), *columns])
+        listed = ",\n    ".join([", ".join(["k", *sums, *(inputs if later else [])]), *columns])
         parts.append(f"ladder_rung_{l + 1} AS MATERIALIZED (\n  SELECT {listed}\n  FROM {before}\n)")
         names, before = fresh, f"ladder_rung_{l + 1}"
     outputs = []
@@ -200,9 +202,59 @@ def rungs(model: FittedModel) -> list[str]:
         terms = [
             product_sum(p.readout[j].tolist(), mine, p.offset[j].item()) for p, mine in zip(members, names, strict=True)
         ]
-        outputs.append(f"({balanced(terms)}) / {number(len(members))} AS f{j}")
+        outputs.append(f"({balanced([*sums[j : j + 1], *terms])}) / {number(len(model.ladders))} AS f{j}")
     listed = ",\n    ".join(outputs)
     return [*parts, f"ladder_outputs AS MATERIALIZED (\n  SELECT k,\n    {listed}\n  FROM {before}\n)"]
+
+
+def unit_rungs(model: FittedModel, carried: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Expressions for the members that are sums of units: dot products, polynomials of them, the sums of all by output.
+
+    Args:
+        model: to be rendered.
+        carried: inputs that other members read.
+
+    Returns:
+        The expressions and the names of the sums; none where no member is a sum of units.
+    """
+    members = [part for part in exported_parts(model) if isinstance(part, UnitSum)]
+    if not members:
+        return [], []
+    products, values = [], []
+    for s, part in enumerate(members):
+        start, directions = consecutive(part)
+        inputs = [f"z{start + j}" for j in range(len(directions))]
+        for i, (direction, powers) in enumerate(zip(directions.mT.tolist(), part.powers.mT.tolist(), strict=True)):
+            products.append(f"{product_sum(direction, inputs, 0.0)} AS t{s}_{i}")
+            values.append(f"{horner(powers, f't{s}_{i}')} AS v{s}_{i}")
+    names = [f"u{j}" for j in range(model.ladders.out_features)]
+    sums = []
+    for j, name in enumerate(names):
+        terms = [
+            product_sum(part.readout[:, j].tolist(), [f"v{s}_{i}" for i in range(len(part.readout))], float(offset))
+            for s, part in enumerate(members)
+            for offset in part.offset[j : j + 1]
+        ]
+        sums.append(f"{balanced(terms)} AS {name}")
+    found, before, first = [], "ladder_features", ", ".join(["k", *carried])
+    for title, columns in (("units", products), ("values", values), ("sums", sums)):
+        listed = ",\n    ".join([first, *columns])
+        found.append(f"ladder_{title} AS MATERIALIZED (\n  SELECT {listed}\n  FROM {before}\n)")
+        before = f"ladder_{title}"
+    return found, names
+
+
+def horner(powers: Sequence[float], t: str) -> str:
+    """The polynomial of t with these coefficients, the highest power first.
+
+    >>> horner([0.0, 2.0, 1.0], "t")
+    '2.00000000000000000e+00 * t + 1.00000000000000000e+00'
+    """
+    first = next((i for i, power in enumerate(powers) if power), len(powers) - 1)
+    text = number(powers[first])
+    for power in powers[first + 1 :]:
+        text = f"{f'({text})' if '+ ' in text else text} * {t}{f' + {number(power)}' if power else ''}"
+    return text
 
 
 def same_gates(p: LadderPolynomial, layer: int) -> bool:

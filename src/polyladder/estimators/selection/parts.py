@@ -43,20 +43,6 @@ def as_members(parts: Sequence[LadderPolynomial]) -> LadderPolynomial:
     return stack([times(padded(p, hidden), len(parts)) for p in longer])
 
 
-def sharing(ladder: LadderPolynomial) -> LadderPolynomial:
-    """The same ladder, weights that equal others being the same tensor: it is held and stored once."""
-    known: list[Tensor] = []
-
-    def once(weight: Tensor) -> Tensor:
-        for each in known:
-            if each.shape == weight.shape and torch.equal(each, weight):
-                return each
-        known.append(weight)
-        return weight
-
-    return ladder.map(once)
-
-
 def padded(ladder: LadderPolynomial, hidden: Sequence[int]) -> LadderPolynomial:
     """The same function with at least these widths."""
     lacking = [k - own for k, own in zip(hidden, ladder.hidden, strict=True)]

@@ -32,14 +32,13 @@ from polyladder.estimators.selection.kernel_blocks import (
 )
 from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
 from polyladder.estimators.selection.options import Effort, Options
-from polyladder.estimators.selection.parts import as_members, times
+from polyladder.estimators.selection.parts import as_members
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
 from polyladder.estimators.selection.recipe import SelectionRecipe, recipe_of
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.fitted.features import Features
 from polyladder.polynomial.ladder import LadderPolynomial
-from polyladder.polynomial.widen import widen
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import fit_relevance
 from polyladder.training.kernels.reweighted import first_fit
@@ -80,7 +79,6 @@ class Chosen:
         features: in front of it.
         target: how its outputs become predictions.
         members: ladders whose mean it is, in standardized units.
-        polynomial: that mean as one ladder, no wider than it must be.
         rows: different rows, transformed.
         compared: those of them that candidates were compared on.
         selection: how it was chosen.
@@ -89,7 +87,6 @@ class Chosen:
     features: Features
     target: Target
     members: LadderPolynomial
-    polynomial: LadderPolynomial
     rows: TrainingRows
     compared: TrainingRows
     selection: Selection
@@ -330,10 +327,9 @@ def assembled(
     for trial, weight in used:
         trial.add_to(whole_sum, weight)
     parts = whole_sum.parts()
-    whole = widen([times(part, len(parts)) for part in parts])
     rows = TrainingRows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
     compared = rows.take(torch.from_numpy(problem.chosen))
-    return Chosen(features, target, as_members(parts), whole, rows, compared, selection)
+    return Chosen(features, target, as_members(parts), rows, compared, selection)
 
 
 def as_tensor(values: Array) -> Tensor:
