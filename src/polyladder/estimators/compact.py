@@ -161,7 +161,7 @@ def compacted(
     best: tuple[float, LadderPolynomial] | None = None
     left = trying.seconds
     largest = int(LEAST_GAIN * before) if size is None else size
-    for sweeps, start in starts(teaching, view, trying.forms, z.shape[1], largest, seed):
+    for sweeps, start in starts(teaching, view, trying.forms, largest, seed):
         count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), trying.points)
         needed = sweeps * Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1]).sweep_seconds()
         if left is not None:
@@ -196,7 +196,7 @@ def compacted(
 
 
 def starts(
-    teaching: MeanOfParts, view: View, forms: Sequence[Form], inputs: int, size: int, seed: int
+    teaching: MeanOfParts, view: View, forms: Sequence[Form], size: int, seed: int
 ) -> Iterator[tuple[int, LadderPolynomial]]:
     """What students begin with, and how many sweeps they make: the teacher's own ladders where it has some, else noise.
 
@@ -210,7 +210,7 @@ def starts(
             if start is None or (shape := (start.order, start.hidden[0], start is noise)) in known:
                 continue
             known.add(shape)
-            if Form(*shape[:2], 0).weights(inputs, outputs) <= size:
+            if view.folded(start).n_weights <= size:
                 yield form.sweeps, start
 
 

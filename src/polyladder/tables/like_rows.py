@@ -26,19 +26,21 @@ def like_rows(table: Table, rows: Any) -> Any:
     place = {position: k for k, position in enumerate(table.positions)}
     columns = {}
     for i, name in enumerate(frame.columns):
-        like = frame.iloc[:, i]
-        columns[name] = table.categories[i] if i in table.categories else as_type(table.numbers[:, place[i]], like)
+        if i in table.categories:
+            columns[name] = table.categories[i]
+        else:
+            kind = "date" if i in table.dates else str(frame.dtypes.iloc[i]).lower()
+            columns[name] = as_type(table.numbers[:, place[i]], kind)
     text = {name: frame.dtypes.iloc[i] for i, name in enumerate(frame.columns) if i in table.categories}
     return type(frame)(columns).astype(text)
 
 
-def as_type(numbers: np.ndarray[Any, Any], like: Any) -> Any:
-    """Numbers in the type of a column of a data frame."""
-    kind = str(like.dtype)
-    if kind.startswith(("datetime", "date")):
+def as_type(numbers: np.ndarray[Any, Any], kind: str) -> np.ndarray[Any, Any]:
+    """Numbers in the type of a column of a data frame, by its name in lower case; missing ones have none but NaN."""
+    if kind == "date":
         return (numbers * DAY).round().astype("datetime64[us]")
-    if kind.lower().startswith(("int", "uint")) and not np.isnan(numbers).any():
+    if np.isnan(numbers).any():
+        return numbers
+    if kind.startswith(("int", "uint")):
         return numbers.round().astype(np.int64)
-    if kind.startswith("bool"):
-        return numbers >= 0.5
-    return numbers
+    return numbers >= 0.5 if kind.startswith("bool") else numbers
