@@ -36,6 +36,7 @@ from polyladder.training.losses.softmax import Softmax
 from polyladder.training.losses.squared import SQUARED
 from polyladder.training.students.student import Form
 from polyladder.training.students.view import leading_view
+from tests.estimators.test_store import damaged
 from tests.ladders import random_ladder, rows
 
 FAST = replace(IN_A_FIT, forms=(Form(3, 6, 6), Form(4, 8, 6)), points=1_000)
@@ -266,6 +267,21 @@ def test_a_file_keeps_what_is_said(tmp_path: Path) -> None:
         back = polyladder.load(tmp_path / "a.ladder")
         assert back.selection_ == model.selection_
         np.testing.assert_array_equal(back.predict(friedman()[0]), model.predict(friedman()[0]))
+
+
+@pytest.mark.slow
+def test_a_file_of_before_has_nothing_to_say(tmp_path: Path) -> None:
+    def as_before(header: Any, tensors: Any) -> None:
+        del header["estimator"]["state"]["compact"]
+        for name in ("compact", "compact_order"):
+            del header["estimator"]["state"]["selection_"]["state"][name]
+
+    fitted(False).save(tmp_path / "a.ladder")
+    damaged(tmp_path / "a.ladder", as_before)
+    back = polyladder.load(tmp_path / "a.ladder")
+    assert (back.selection_.compact, back.selection_.compact_order) == ("", None)
+    assert back.compact == "auto"
+    np.testing.assert_array_equal(back.predict(friedman()[0]), fitted(False).predict(friedman()[0]))
 
 
 def tables() -> dict[str, tuple[Any, Any, Any]]:
