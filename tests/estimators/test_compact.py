@@ -15,9 +15,11 @@ from torch import Tensor
 
 import polyladder
 from polyladder import LadderPolynomial, LPNNClassifier, LPNNRegressor
+from polyladder.estimators import compact
 from polyladder.estimators.compact import (
     EXACT,
     IN_A_FIT,
+    JUDGED,
     LEAST_WEIGHT,
     Teacher,
     certainty,
@@ -34,7 +36,7 @@ from polyladder.training.losses.logistic import Logistic
 from polyladder.training.losses.loss import Loss
 from polyladder.training.losses.softmax import Softmax
 from polyladder.training.losses.squared import SQUARED
-from polyladder.training.students.student import Form
+from polyladder.training.students.student import Form, Lesson
 from polyladder.training.students.view import leading_view
 from tests.estimators.test_store import damaged
 from tests.ladders import random_ladder, rows
@@ -153,6 +155,31 @@ def test_a_small_ladder_takes_the_place_where_it_is_close() -> None:
     words = f"One ladder of order {found.ladder.order} with {found.ladder.n_weights:,} weights stands for 3 of "
     assert found.sentence.startswith(words)
     assert f"costs {found.cost:.1%} of its error" in found.sentence
+
+
+@pytest.mark.parametrize("dear", [150, JUDGED])
+def test_a_student_is_close_at_the_rows_and_between_them(dear: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cost(teacher: Teacher, ladder: LadderPolynomial, z: Tensor, said: Tensor) -> float:
+        return 0.5 if len(z) == dear else 0.0
+
+    monkeypatch.setattr(compact, "extra", cost)
+    found = compacted(teacher(), trying=FAST)
+    assert (found.ladder, found.cost) == (None, 0.5)
+
+
+def test_the_first_that_is_close_enough_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    taught = []
+
+    def noted(lesson: Lesson, start: LadderPolynomial, sweeps: int) -> LadderPolynomial:
+        taught.append(start.hidden[0])
+        return start
+
+    monkeypatch.setattr(compact, "learned", noted)
+    for cost, count in ((0.04, 1), (0.06, 2), (0.2, 2)):
+        taught.clear()
+        monkeypatch.setattr(compact, "extra", lambda *_, cost=cost: cost)
+        compacted(teacher(), trying=FAST, tolerance=0.1)
+        assert len(taught) == count
 
 
 def test_the_same_seed_gives_the_same_ladder() -> None:

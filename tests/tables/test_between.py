@@ -102,3 +102,13 @@ def test_a_column_that_does_not_vary_is_no_distance() -> None:
     z = np.stack([np.arange(40.0), np.full(40, 3.0)], 1)
     found = near_rows(z, np.array([0]), np.random.default_rng(0))
     assert sorted(found[0]) == list(range(NEAR))
+
+
+def test_few_values_and_texts_come_from_both_rows() -> None:
+    # Of the rows alone there would be as many of each as in the table, however often they are drawn.
+    half = np.repeat([0.0, 1.0], 20)
+    rows = Table(half[:, None], {1: np.where(half > 0, "a", "b").astype(object)}, (0,), ("few", "word"))
+    z = np.random.default_rng(0).normal(size=(40, 2))
+    found = [rows_between(rows, z, 40, np.random.default_rng(seed)) for seed in range(5)]
+    assert any(each.numbers.sum() != 20 for each in found)
+    assert any((each.categories[1] == "a").sum() != 20 for each in found)

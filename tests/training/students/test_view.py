@@ -57,6 +57,13 @@ def test_what_is_lost_without_the_last_directions_is_bounded() -> None:
     assert leading_view(Z, slopes, 0.8 * smaller, 6).matrix.shape[1] == 2
 
 
+def test_what_is_lost_counts_over_all_directions_that_are_left_out() -> None:
+    # Six outputs, each along an axis of its own and of the same variance 1: in the mean each direction has 1/6.
+    z = torch.linalg.qr(rows(400, 6) - rows(400, 6).mean(0)).Q * 20
+    slopes = torch.eye(6, dtype=torch.float64).expand(400, 6, 6)
+    assert leading_view(z, slopes, 2.5 / 6, 6).matrix.shape[1] == 4
+
+
 @pytest.mark.parametrize("repeated", [False, True])
 def test_inputs_that_do_not_vary_are_no_direction(repeated: bool) -> None:
     z = Z.clone()
