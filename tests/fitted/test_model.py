@@ -1,5 +1,6 @@
 """What is read of a fitted estimator."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,24 @@ def test_what_has_no_ladder_or_no_fit_is_refused() -> None:
         read_model(FeedforwardRegressor(hidden=(2,), max_iter=1).fit(X, y))
     with pytest.raises(NotFittedError):
         read_model(LPNNRegressor())
+
+
+def test_rows_like_those_of_training() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "word": rng.choice(["a", "b"], 50),
+            "x": rng.normal(size=50),
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(50), unit="D"),
+        }
+    )
+    model = LPNNRegressor(**TINY).fit(frame, frame["x"]).model_
+    kept = model.rows_like_training()
+    assert (kept.names, kept.positions) == (("word", "x", "day"), (1, 2))
+    # They are rows of the table, and are read as those are.
+    whole = model.read(frame)
+    places = [whole.numbers[:, 0].tolist().index(x) for x in kept.numbers[:, 0]]
+    np.testing.assert_array_equal(model.table_inputs(kept), model.table_inputs(whole.take(places)))
+    np.testing.assert_array_equal(model.rows_like_training(frame[:3]).numbers, whole.numbers[:3])
+    with pytest.raises(ValueError, match="rows must be given: the model keeps no training rows"):
+        replace(model, landmarks=None).rows_like_training()

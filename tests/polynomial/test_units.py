@@ -86,3 +86,25 @@ def test_the_mean_of_members_takes_the_best_way_for_each() -> None:
     found = mean_of(both)
     assert [type(part) for part in found.parts] == [LadderPolynomial, UnitSum]
     torch.testing.assert_close(found(X), both(X).mean(0))
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_slopes_are_differences(which: int) -> None:
+    found = unit_sum(ladders()[which])
+    assert found is not None
+    x, step = X[:20], 1e-5
+    slopes = found.slopes(x)
+    assert slopes.shape == (20, 1, 5)
+    for j, unit in enumerate(step * torch.eye(5, dtype=torch.float64)):
+        expected = (found(x + unit) - found(x - unit)) / (2 * step)
+        torch.testing.assert_close(slopes[..., j], expected, rtol=1e-6, atol=1e-7 * float(slopes.abs().max()))
+
+
+def test_slopes_of_few_inputs_and_of_constants() -> None:
+    line = unit_sum(linear_ladder(np.array([[0.0, 2.0, 0.0, 0.0, -1.0], [1.0, 0.0, 0.0, 0.0, 0.0]]), np.zeros(2)))
+    assert line is not None
+    expected = torch.tensor([[0.0, 2.0, 0.0, 0.0, -1.0], [1.0, 0.0, 0.0, 0.0, 0.0]], dtype=torch.float64)
+    torch.testing.assert_close(line.slopes(X[:3]), expected.expand(3, 2, 5))
+    flat = unit_sum(linear_ladder(np.zeros((1, 5)), np.ones(1)))
+    assert flat is not None
+    assert not flat.slopes(X[:3]).any()

@@ -1,3 +1,5 @@
+"""Rows of a table in the types of the data frame that they came from."""
+
 import datetime
 
 import numpy as np
@@ -6,7 +8,7 @@ import polars as pl
 import pytest
 
 from polyladder.tables.like_rows import like_rows
-from polyladder.tables.table import find_categories, matrix_table, read_table
+from polyladder.tables.table import Table, find_categories, matrix_table, read_table
 
 COLUMNS = {
     "count": [1, 2, 3],
@@ -43,3 +45,46 @@ def test_polars_keeps_its_types() -> None:
 def test_an_array_is_an_array() -> None:
     numbers = np.arange(6.0).reshape(3, 2)
     assert like_rows(matrix_table(numbers), np.zeros((1, 2))) is numbers
+
+
+FRAME = pd.DataFrame(
+    {
+        "word": ["a", "b", None, "a"],
+        "kind": pd.Categorical(["x", "y", "x", "y"]),
+        "count": np.array([1, 2, 3, 4], dtype=np.int32),
+        "unsure": pd.array([1, None, 3, 4], dtype="Int64"),
+        "flag": [True, False, True, True],
+        "maybe": pd.array([True, None, False, True], dtype="boolean"),
+        "day": pd.to_datetime(["2020-01-01", "2021-06-05 12:30", None, "1969-12-31"], format="ISO8601"),
+        "date": [datetime.date(2020, 1, day) for day in (1, 2, 3, 4)],
+        "size": np.array([0.5, np.nan, 2.0, 3.0], dtype=np.float32),
+    },
+    index=[3, 5, 7, 9],
+)
+
+
+def table(frame: pd.DataFrame = FRAME) -> Table:
+    return read_table(frame, find_categories(frame))
+
+
+def test_types_of_pandas_come_back() -> None:
+    back = like_rows(table(), FRAME)
+    assert list(back.columns) == list(FRAME.columns)
+    again = table(back)
+    np.testing.assert_array_equal(again.numbers, table().numbers)
+    for i, column in table().categories.items():
+        assert again.categories[i].tolist() == column.tolist()
+    assert again.dates == table().dates
+    for name in ("word", "kind", "flag"):
+        assert back[name].dtype == FRAME[name].dtype
+    assert back["count"].dtype.kind == "i"
+
+
+def test_numbers_in_between_are_rounded_where_there_are_whole_ones() -> None:
+    frame = pd.DataFrame({"count": [1, 2], "flag": [True, False], "size": [0.5, 1.5]})
+    found = table(frame)
+    found.numbers[:] = [[1.6, 0.7, 0.7], [1.2, 0.2, 0.8]]
+    back = like_rows(found, frame)
+    assert back["count"].tolist() == [2, 1]
+    assert back["flag"].tolist() == [True, False]
+    assert back["size"].tolist() == [0.7, 0.8]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -149,7 +150,7 @@ def compacted(
     before = weights_of(teaching, teacher.members.in_features)
     if size is None and len(teacher.members) == 1 and before <= SMALL:
         return Compaction(None, float("nan"), f"The model is one ladder of {before:,} weights, small as it is.")
-    if teacher.error <= EXACT:
+    if size is None and teacher.error <= EXACT:
         return Compaction(
             None, float("nan"), f"The model of {before:,} weights was kept: it is exact, and a small one would not be."
         )
@@ -159,7 +160,8 @@ def compacted(
     said = teacher.held(teaching(z))
     some = teacher.z[torch.from_numpy(rng.permutation(len(teacher.z))[:JUDGED])]
     judges = [(z[:JUDGED], said[:JUDGED]), (some, teacher.held(teaching(some)))]
-    view = leading_view(z[: 2 * VIEWED], slopes_at(teaching, z[:VIEWED]), LOST * teacher.error, MOST_DIRECTIONS)
+    least = LOST * max(teacher.error, EXACT)
+    view = leading_view(z[: 2 * VIEWED], slopes_at(teaching, z[:VIEWED]), least, MOST_DIRECTIONS)
     w, weight = view(z), certainty(teacher.loss, said)
     best: tuple[float, LadderPolynomial] | None = None
     left = trying.seconds
@@ -168,11 +170,13 @@ def compacted(
         largest = int(LEAST_GAIN * before)
         if w.shape[1] > MANY_DIRECTIONS:
             forms = tuple(form for form in forms if form.width >= WIDE)
-    for sweeps, start in starts(teaching, view, forms, z.shape[1], largest, seed):
+    reason = f"no ladder that is tried has at most {largest:,} weights"
+    for sweeps, start in starts(teaching, view, forms, largest, seed):
         count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), trying.points)
         needed = sweeps * Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1]).sweep_seconds()
         if left is not None:
             if needed > left:
+                reason = "there was no time to teach a small one"
                 break
             left -= needed
         learns = slice(JUDGED, JUDGED + count)
@@ -184,8 +188,7 @@ def compacted(
         if best[0] <= trying.close * tolerance:
             break
     if best is None:
-        why = "there was no time to teach a small one" if size is None else f"none with {largest:,} at most was tried"
-        return Compaction(None, float("nan"), f"The model of {before:,} weights was kept: {why}.")
+        return Compaction(None, float("nan"), f"The model of {before:,} weights was kept: {reason}.")
     cost, ladder = best
     found = f"ladder of order {ladder.order} with {ladder.n_weights:,} weights"
     if size is None and not cost <= tolerance:
@@ -193,7 +196,7 @@ def compacted(
             None,
             cost,
             f"The model of {before:,} weights was kept: the closest {found} would cost {cost:.1%} of its error, and "
-            f"{tolerance:.2g} of it is allowed.",
+            f"{100 * tolerance:g}% of it is allowed.",
         )
     members = "one" if len(teacher.members) == 1 else f"{len(teacher.members)}"
     return Compaction(
@@ -202,7 +205,7 @@ def compacted(
 
 
 def starts(
-    teaching: MeanOfParts, view: View, forms: Sequence[Form], inputs: int, size: int, seed: int
+    teaching: MeanOfParts, view: View, forms: Sequence[Form], size: int, seed: int
 ) -> Iterator[tuple[int, LadderPolynomial]]:
     """What students begin with, and how many sweeps they make: the teacher's own ladders where it has some, else noise.
 
@@ -216,7 +219,7 @@ def starts(
             if start is None or (shape := (start.order, start.hidden[0], start is noise)) in known:
                 continue
             known.add(shape)
-            if Form(*shape[:2], 0).weights(inputs, outputs) <= size:
+            if view.folded(start).n_weights <= size:
                 yield form.sweeps, start
 
 
@@ -227,9 +230,10 @@ def order_of(part: UnitSum | LadderPolynomial) -> int:
 
 def weights_of(teaching: MeanOfParts, inputs: int) -> int:
     """How many numbers a mean of parts has as one ladder: the units of all side by side."""
-    units = sum(part.hidden[0] if isinstance(part, LadderPolynomial) else len(part.readout) for part in teaching.parts)
-    order = max(order_of(part) for part in teaching.parts)
-    return Form(order, units, 0).weights(inputs, len(teaching.parts[0].offset))
+    parts = teaching.parts
+    units = sum(sum(part.hidden[:1]) if isinstance(part, LadderPolynomial) else len(part.readout) for part in parts)
+    order = max(order_of(part) for part in parts)
+    return Form(order, units, 0).weights(inputs, len(parts[0].offset))
 
 
 def extra(teacher: Teacher, ladder: LadderPolynomial, z: Tensor, said: Tensor) -> float:
@@ -239,8 +243,10 @@ def extra(teacher: Teacher, ladder: LadderPolynomial, z: Tensor, said: Tensor) -
     """
     loss, target = teacher.loss, teacher.loss.mean(said)
     added = loss.deviance(teacher.held(ladder(z)), target) - loss.deviance(said, target)
-    share = added / teacher.error
-    return share if loss.answer == "classes" else (1 + max(share, 0.0)) ** 0.5 - 1
+    if math.isnan(added):
+        return math.inf
+    share = max(added, 0.0) / max(teacher.error, EXACT)
+    return share if loss.answer == "classes" else (1 + share) ** 0.5 - 1
 
 
 def certainty(loss: Loss, said: Tensor) -> Tensor | None:

@@ -14,12 +14,14 @@ from polyladder.estimators.compact import AT_LEISURE, EXACT, TOLERANCE, Compacti
 from polyladder.estimators.ladder import LadderEstimator, LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.support import support
+from polyladder.estimators.targets import NumberTarget
 from polyladder.export.short_formula import short_formula
 from polyladder.fitted.answers import Classes, Numbers
 from polyladder.fitted.features import Features, read_rows
 from polyladder.fitted.model import FittedModel, fitted_model
 from polyladder.models.batched import stack
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.substitute import rescale_outputs
 from polyladder.polynomial.units import mean_of
 from polyladder.tables.between import rows_between
 from polyladder.tables.like_rows import like_rows
@@ -47,12 +49,17 @@ class Predicting(Protocol):
 
 
 @runtime_checkable
-class Sure(Predicting, Protocol):
-    """A classifier that says how sure it is."""
+class Choosing(Predicting, Protocol):
+    """A classifier."""
 
     @property
     def classes_(self) -> Any:
         """Its labels."""
+
+
+@runtime_checkable
+class Sure(Choosing, Protocol):
+    """A classifier that says how sure it is."""
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of rows. Shape (n, classes)."""
@@ -86,9 +93,8 @@ def compress(
 
     Returns:
         A model of the same type, with one ladder; of another's model an `LPNNRegressor` or `LPNNClassifier`; with
-        ``terms`` a `ShortFormula`. Where
-        nothing small enough is close enough, a model of ours is returned as it is. ``selection_.compact``, or
-        ``card["compact"]`` of a `FittedModel`, says in a sentence what came of it.
+        ``terms`` a `ShortFormula`. Where nothing small enough is close enough, a model of ours is returned as it is.
+        ``selection_.compact``, or ``card["compact"]`` of a `FittedModel`, says in a sentence what came of it.
 
     Example:
         >>> from sklearn.datasets import make_friedman1
@@ -100,6 +106,8 @@ def compress(
     """
     if not tolerance > 0:
         raise ValueError(f"tolerance must be above 0; got {tolerance}. It is 0.01 by default.")
+    if size is not None and size < 1:
+        raise ValueError(f"size must be at least 1; got {size}. It is the number of weights that are allowed.")
     if terms is not None:
         ours = isinstance(model, LadderEstimator | FittedModel | LadderPolynomial)
         found = model if ours else compress(model, rows, random_state=random_state)
@@ -146,23 +154,36 @@ def with_ladder(model: LadderEstimator, teacher: Teacher, found: Compaction) -> 
 def small_model(model: FittedModel, rows: Any, options: dict[str, Any]) -> FittedModel:
     """A fitted model with one small ladder."""
     if not isinstance(model.answer, Numbers | Classes):
-        raise TypeError(f"A {model.kind} must be compressed as a model of numbers or classes; it is a posterior.")
+        raise TypeError(
+            f"The model must be one of numbers or classes; it is the posterior of a {model.kind}. Give the estimator "
+            "and rows: a small ladder then learns its predictions."
+        )
     table = model.rows_like_training(rows)
     outputs = model.ladders.out_features
-    loss: Loss = SQUARED if isinstance(model.answer, Numbers) else Logistic() if outputs == 1 else Softmax()
+    shift, scale = torch.zeros(outputs, dtype=torch.float64), torch.ones(outputs, dtype=torch.float64)
+    loss: Loss = Logistic() if outputs == 1 else Softmax()
 
     def inputs(each: Table) -> Array:
         return np.ascontiguousarray(model.table_inputs(each))
 
     def held(found: Tensor) -> Tensor:
-        return found if model.guard is None else found.clamp(*model.guard)
+        return found if model.guard is None else found.clamp(*((end - shift) / scale for end in model.guard))
 
-    teacher = Teacher(model.ladders, table, torch.from_numpy(inputs(table)), inputs, held, loss, float("nan"))
+    z = torch.from_numpy(inputs(table))
+    if isinstance(model.answer, Numbers):
+        # In units of their spread, whatever those of the table are: all outputs count alike.
+        said = mean_of(model.ladders)(z)
+        loss, shift, scale = SQUARED, said.mean(0), said.std(0, correction=0)
+        scale = torch.where(scale > 0, scale, torch.ones_like(scale))
+    teacher = Teacher(
+        rescale_outputs(model.ladders, 1 / scale, -shift / scale), table, z, inputs, held, loss, float("nan")
+    )
     found = compacted(replace(teacher, error=beyond_a_line(teacher)), trying=AT_LEISURE, **options)
     card = {**model.card, "compact": found.sentence}
     if found.ladder is None:
         return replace(model, card=card)
-    return replace(model, ladders=stack([found.ladder]), card=card)
+    ladder = rescale_outputs(found.ladder, scale, shift)
+    return replace(model, ladders=stack([ladder]), card=card)
 
 
 def beyond_a_line(teacher: Teacher) -> float:
@@ -190,8 +211,8 @@ def missing(loss: Loss, outputs: Tensor, means: Tensor) -> float:
 
 def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> LadderEstimator:
     """A small ladder that says what another's model says at rows and between them."""
-    seed, sure = options["seed"], isinstance(teacher, Sure)
-    student = (LPNNClassifier if sure else LPNNRegressor)(compact=False, random_state=seed)
+    seed = options["seed"]
+    student = (LPNNClassifier if isinstance(teacher, Sure) else LPNNRegressor)(compact=False, random_state=seed)
     given = read_rows(student, rows, categorical=None)
     rng = np.random.default_rng(seed)
     some = given.take(rng.permutation(len(given))[: TAUGHT // 2])
@@ -200,13 +221,13 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     answers = answers_of(teacher, like_rows(points, rows))
     taught = np.arange(len(points) - JUDGED)
     if isinstance(teacher, Sure):
-        # A class that is likely nowhere cannot be learned.
-        likely = (answers[taught] > LEAST_PROBABILITY).any(0)
-        answers = answers[:, likely] / answers[:, likely].sum(1, keepdims=True).clip(LEAST_PROBABILITY)
         # Each row once for every class that is likely, weighted by how likely it is.
         row, label = np.nonzero(answers[taught] > LEAST_PROBABILITY)
-        classes = np.asarray(teacher.classes_)[likely][label]
-        student.fit(like_rows(points.take(row), rows), classes, sample_weight=answers[row, label])
+        classes = np.asarray(teacher.classes_)
+        student.fit(like_rows(points.take(row), rows), classes[label], sample_weight=answers[row, label])
+        # Classes that are nowhere likely were not learned.
+        answers = answers[:, [classes.tolist().index(each) for each in student.classes_.tolist()]]
+        answers = answers / answers.sum(1, keepdims=True)
     else:
         student.fit(like_rows(points.take(taught), rows), answers[taught])
     target, features = student.target_, student.features_
@@ -216,26 +237,33 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     )
     small = with_ladder(student, own, compacted(replace(own, error=beyond_a_line(own)), trying=AT_LEISURE, **options))
     said = torch.from_numpy(answers.reshape(len(points), -1))
-    means = (said - target.mean) / target.scale if not sure else said[:, 1:] if target.outputs == 1 else said
-    line = line_through(z[taught], target.loss.link(means[taught]), z[len(taught) :])
-    outputs = target.guarded(mean_of(small.members_)(z[len(taught) :]))
-    lost, gain = (missing(target.loss, said, means[len(taught) :]) for said in (outputs, line))
-    sentence = f"The {type(teacher).__name__} is a straight line."
-    if gain > EXACT:
-        kept = f"{1 - lost / gain:.1%} of what the {type(teacher).__name__} gains over a line"
-        sentence = f"{kept} is kept, between the rows given."
+    means = (said - target.mean) / target.scale if isinstance(target, NumberTarget) else said[:, -target.outputs :]
+    judged = slice(len(taught), None)
+    line = line_through(z[taught], target.loss.link(means[taught]), z[judged])
+    gain = missing(target.loss, line, means[judged])
+    lost = missing(target.loss, target.guarded(mean_of(small.members_)(z[judged])), means[judged])
+    name = type(teacher).__name__
+    sentence = (
+        f"{1 - lost / gain:.1%} of what the {name} gains over a line is kept, between the rows given."
+        if gain > EXACT
+        else f"The {name} is a straight line, between the rows given."
+    )
     small.selection_ = replace(small.selection_, compact=f"{small.selection_.compact} {sentence}".strip())
     return small
 
 
 def answers_of(teacher: Predicting, rows: Any) -> Array:
     """What a model answers: probabilities (n, classes), or numbers (n,) or (n, m)."""
+    name = type(teacher).__name__
+    if isinstance(teacher, Choosing) and not isinstance(teacher, Sure):
+        raise TypeError(f"The {name} must have predict_proba: its labels do not say how sure it is. Calibrate it.")
     found = np.asarray(teacher.predict_proba(rows) if isinstance(teacher, Sure) else teacher.predict(rows))
-    if not np.issubdtype(found.dtype, np.number) or not np.isfinite(found).all():
-        raise ValueError(
-            f"The {type(teacher).__name__} must answer with finite numbers, or have predict_proba; it answers with "
-            f"{found.dtype}, such as {found.flat[0]!r}."
-        )
+    if not np.issubdtype(found.dtype, np.number):
+        raise TypeError(f"The {name} must answer with numbers, or have predict_proba; got {found.flat[0]!r}.")
+    if found.ndim not in (1, 2) or len(found) != len(rows):
+        raise ValueError(f"The {name} must give an answer for each of {len(rows):,} rows; got shape {found.shape}.")
+    if not np.isfinite(found).all():
+        raise ValueError(f"The {name} must answer with finite numbers; got {found[~np.isfinite(found)][0]:g}.")
     return found.astype(np.float64)
 
 

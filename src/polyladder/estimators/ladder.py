@@ -371,8 +371,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         if self.max_seconds is not None:
             check_number(self, "max_seconds", float, 0.0, open_low=True)
         check_choice(self, "effort", EFFORTS)
-        if self.compact is not False:
-            check_number(self, "compact", float, 0.0, "auto", open_low=True)
+        check_number(self, "compact", float, 0.0, "auto", False, open_low=True)
         refuse_idle_of_all(self)
 
     def _check_steps(self) -> None:

@@ -11,11 +11,17 @@ from sklearn.utils import check_random_state
 
 
 def check_number(
-    estimator: object, name: str, kind: type, low: float, *names: str, open_low: bool = False, below: float = math.inf
+    estimator: object,
+    name: str,
+    kind: type,
+    low: float,
+    *names: str | bool,
+    open_low: bool = False,
+    below: float = math.inf,
 ) -> None:
     """Refuse a parameter that is neither a number from ``low`` to ``below`` nor one of the names."""
     value = parameter(estimator, name)
-    if isinstance(value, str) and value in names:
+    if isinstance(value, str | bool) and value in names:
         return
     numeric = Integral if kind is int else Real
     good = isinstance(value, numeric) and not isinstance(value, bool)

@@ -187,8 +187,7 @@ def all_factors(model: FittedModel, table: Table) -> list[Factor]:
         if not column.inputs and column.main is None:
             continue
         if i in table.categories:
-            names = ((c, "missing" if c is None else c) for c in column.categories)
-            found += [Factor(i, f"{column.name} = {word}", c) for c, word in names if c is not None]
+            found += [Factor(i, f"{column.name} = {c}", c) for c in column.categories if c is not None]
         else:
             numbers = table.numbers[:, table.positions.index(i)]
             known = numbers[~np.isnan(numbers)]

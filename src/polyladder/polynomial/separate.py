@@ -25,13 +25,15 @@ def separate(polynomial: LadderPolynomial) -> list[LadderPolynomial]:
     readers = np.concatenate([pairs[:, 0] + ends[l + 1] for l, pairs in enumerate(reads)] or [np.empty(0, int)])
     read = np.concatenate([pairs[:, 1] + ends[l] for l, pairs in enumerate(reads)] or [np.empty(0, int)])
     links = coo_array((np.ones(len(read)), (readers, read)), shape=(ends[-1], ends[-1]))
-    count, labels = connected_components(links, directed=False)
-    layers = [torch.from_numpy(labels[start:stop]) for start, stop in pairwise(ends)]
+    _, labels = connected_components(links, directed=False)
+    layers = [labels[start:stop] for start, stop in pairwise(ends)]
+    # Units that read none below them, or that none above reads, go with the first ladder that has units in all layers.
+    whole = sorted(set.intersection(*(set(layer.tolist()) for layer in layers))) or [-1]
     found: list[LadderPolynomial] = []
-    for label in range(count):
-        own = [(layer == label).nonzero().squeeze(-1) for layer in layers]
-        if all(len(units) for units in own):
-            found.append(shortened(part_of(polynomial, own, offset=not found)))
+    for label in whole:
+        own = [layer == label if found else ~np.isin(layer, whole[1:]) for layer in layers]
+        units = [torch.from_numpy(np.flatnonzero(each)) for each in own]
+        found.append(shortened(part_of(polynomial, units, offset=not found)))
     return found
 
 

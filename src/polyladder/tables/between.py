@@ -75,7 +75,8 @@ def near_rows(inputs: Array, rows: Array, rng: np.random.Generator) -> Array:
     """
     among = rng.permutation(len(inputs))[:MOST_NEAR]
     spread = inputs.std(0)
-    scaled = (inputs / np.where(spread > 0, spread, 1.0)).astype(np.float32)
+    # Around their mean, or a few digits would not tell rows far from zero apart.
+    scaled = ((inputs - inputs.mean(0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32)
     those = scaled[among]
     count = min(NEAR, len(among))
     asked, place = np.unique(rows, return_inverse=True)

@@ -24,20 +24,19 @@ def like_rows(table: Table, rows: Any) -> Any:
     columns, types = {}, {}
     for i, (name, (_, like)) in enumerate(zip(rows.columns, frame_columns(rows), strict=True)):
         text = i in table.categories
-        columns[name] = table.categories[i] if text else as_type(table.numbers[:, place[i]], like)
+        kind = "date" if i in table.dates else str(like.dtype).lower()
+        columns[name] = table.categories[i] if text else as_type(table.numbers[:, place[i]], kind)
         if text or not isinstance(rows, Located):
             types[name] = like.dtype
     frame: Any = type(rows)
     return frame(columns).astype(types) if isinstance(rows, Located) else frame(columns, nan_to_null=True).cast(types)
 
 
-def as_type(numbers: np.ndarray[Any, Any], like: Any) -> Any:
-    """Numbers in the type of a column of a data frame."""
-    kind = str(like.dtype).lower()
-    if kind.startswith(("datetime", "date")):
+def as_type(numbers: np.ndarray[Any, Any], kind: str) -> np.ndarray[Any, Any]:
+    """Numbers in the type of a column of a data frame, by its name in lower case; missing ones have none but NaN."""
+    if kind == "date":
         return (numbers * DAY).round().astype("datetime64[us]")
+    missing = np.isnan(numbers).any()
     if kind.startswith(("int", "uint")):
-        return numbers.round() if np.isnan(numbers).any() else numbers.round().astype(np.int64)
-    if kind.startswith("bool"):
-        return numbers >= 0.5
-    return numbers
+        return numbers.round() if missing else numbers.round().astype(np.int64)
+    return numbers >= 0.5 if kind.startswith("bool") and not missing else numbers

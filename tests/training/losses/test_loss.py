@@ -143,3 +143,13 @@ def test_targets_take_the_form_that_the_loss_reads() -> None:
 def test_targets_that_do_not_fit_are_refused(loss: str, y: torch.Tensor, outputs: int, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         loss_and_targets(loss, y, 3, outputs, torch.float64)
+
+
+@pytest.mark.parametrize("loss", EVERY)
+def test_predicted_means_undo_the_link(loss: Loss) -> None:
+    outputs = rows(50, 3)
+    means = loss.mean(outputs)
+    torch.testing.assert_close(loss.mean(loss.link(means)), means, rtol=1e-12, atol=1e-12)
+    # Nothing else loses less where the targets have this mean.
+    slopes = loss.slopes(outputs, means)
+    torch.testing.assert_close(slopes, torch.zeros_like(slopes), rtol=0, atol=1e-12)

@@ -41,7 +41,7 @@ class Form:
     def weights(self, inputs: int, outputs: int) -> int:
         """Numbers of such a ladder."""
         k = self.width
-        return self.order * k * (inputs + 1) + (self.order - 2) * k * (k + 1) - k + outputs * (k + 1)
+        return self.order * k * (inputs + 1) + (self.order - 2) * k * (k + 1) + outputs * (k + 1)
 
 
 @dataclass(frozen=True, eq=False)
