@@ -126,7 +126,7 @@ def test_outputs_of_very_different_size_all_count() -> None:
 def test_units_do_not_matter(unit: float) -> None:
     usual = replace(regressor().model_, answer=Numbers(None))
     ladders = rescale_outputs(usual.ladders, torch.tensor([unit], dtype=torch.float64), torch.zeros(1))
-    small, usual = compress(replace(usual, ladders=ladders, wide=None), X), compress(usual, X)
+    small, usual = compress(replace(usual, ladders=ladders), X), compress(usual, X)
     assert small.card["compact"] == usual.card["compact"]
     np.testing.assert_allclose(small.predict(X), unit * usual.predict(X), rtol=1e-6)
 
