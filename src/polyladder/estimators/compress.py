@@ -242,13 +242,12 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     line = line_through(z[taught], target.loss.link(means[taught]), z[judged])
     gain = missing(target.loss, line, means[judged])
     lost = missing(target.loss, target.guarded(mean_of(small.members_)(z[judged])), means[judged])
-    name = type(teacher).__name__
-    sentence = (
-        f"{1 - lost / gain:.1%} of what the {name} gains over a line is kept, between the rows given."
-        if gain > EXACT
-        else f"The {name} is a straight line, between the rows given."
-    )
-    small.selection_ = replace(small.selection_, compact=f"{small.selection_.compact} {sentence}".strip())
+    name, kind = type(teacher).__name__, "One ladder" if len(small.members_) == 1 else "A sum of ladders"
+    learned = f"{kind} of order {small.order_} with {small.polynomial_.n_weights:,} weights learned from the {name}."
+    kept = f"The {name} is a straight line, between the rows given."
+    if gain > EXACT:
+        kept = f"{1 - lost / gain:.1%} of what the {name} gains over a line is kept, between the rows given."
+    small.selection_ = replace(small.selection_, compact=f"{learned} {kept}")
     return small
 
 
