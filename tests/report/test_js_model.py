@@ -268,7 +268,7 @@ def with_ramps():
     rng = np.random.default_rng(0)
     X = rng.uniform(0.1, 4, size=(120, 2))
     y = np.floor(X[:, 0]) + np.log(X[:, 1])
-    model = LPNNRegressor(effort="low", random_state=0).fit(X, y)
+    model = LPNNRegressor(effort="low", random_state=0, compact=False).fit(X, y)
     assert model.features_.ramps_ is not None
     carried = payload(model, X, y)
     return X, model, carried
