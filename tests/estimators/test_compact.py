@@ -230,7 +230,7 @@ def test_a_size_is_kept_of_an_exact_model() -> None:
 
 def test_few_rows_have_little_time() -> None:
     assert fit_seconds(20) == 2 * fit_seconds(10) < 0.1
-    assert fit_seconds(10**6) == fit_seconds(10**5) == 1.0
+    assert fit_seconds(10**6) == fit_seconds(10**5) == 0.8
 
 
 # In a fit

@@ -35,13 +35,13 @@ LOST = 0.003
 MOST_DIRECTIONS = 40
 """Directions that a student sees, at most: the cost of a solve grows with their square."""
 
-WIDE = 16
+WIDE = 14
 """Width from which on a student may begin with ladders of the teacher."""
 
 MANY_DIRECTIONS = 24
 """Directions above which a narrower student has no chance and is not tried."""
 
-SMALL = 3_000
+SMALL = 20_000
 """Weights of a single ladder that is small as it is."""
 
 LEAST_GAIN = 0.5
@@ -53,7 +53,7 @@ EXACT = 1e-10
 LEAST_WEIGHT = 0.05
 """Rows whose class is certain count at least this much of the most uncertain one."""
 
-SECONDS_PER_ROW, SECONDS = 2e-3, 1.0
+SECONDS_PER_ROW, SECONDS = 1.2e-3, 0.8
 """What students may take on one core: the first for each row, at most the second. About a fifth of a selection."""
 
 
@@ -74,7 +74,7 @@ class Trying:
     seconds: float | None = None
 
 
-IN_A_FIT = Trying((Form(3, 10, 5), Form(4, 18, 6), Form(6, 20, 6)), points=6_000, close=0.5)
+IN_A_FIT = Trying((Form(3, 10, 5), Form(4, 14, 5), Form(6, 18, 6)), points=6_000, close=0.5)
 AT_LEISURE = Trying(
     (
         Form(2, 8, 8),
