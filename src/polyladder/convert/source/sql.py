@@ -49,9 +49,7 @@ def sql_source(model: FittedModel, table: str = "rows", key: str | None = None) 
     refuse_names(model, table, key)
     name = "row_number" if key is None else key
     value = "ROW_NUMBER() OVER ()" if key is None else f"r.{quoted(key)}"
-    inputs = ",\n    ".join(f"{feature_text(model, i)} AS z{i}" for i in range(len(model.steps)))
-    features = f"ladder_features AS MATERIALIZED (\n  SELECT k,\n    {inputs}\n  FROM ladder_cells\n)"
-    head = [*cell_parts(model, table_name(table), value), features]
+    head = [*cell_parts(model, table_name(table), value), *feature_parts(model)]
     answer = model.answer
     if isinstance(answer, Draws):
         return Source(summary(model) + draws_query(model, answer, head, quoted(name)))
@@ -92,6 +90,36 @@ def refuse_names(model: FittedModel, table: str, key: str | None) -> None:
                 f"Columns must differ by more than capitals for SQL; got {other!r} and {name!r}. "
                 "Rename one of them and fit again."
             )
+
+
+def feature_parts(model: FittedModel) -> list[str]:
+    """The inputs of the ladders: first those that go through steps of their own, then what goes on from these."""
+    base = {i: base_of(model, i) for i in range(len(model.steps))}
+    own = [i for i, start in base.items() if start is None]
+    first = ",\n    ".join(f"{feature_text(model, i)} AS z{i}" for i in own)
+    parts = [f"ladder_scaled AS MATERIALIZED (\n  SELECT k,\n    {first}\n  FROM ladder_cells\n)"]
+    columns = ",\n    ".join(
+        f"z{i}" if start is None else f"{further_text(model, i, start)} AS z{i}" for i, start in base.items()
+    )
+    return [*parts, f"ladder_features AS MATERIALIZED (\n  SELECT k,\n    {columns}\n  FROM ladder_scaled\n)"]
+
+
+def base_of(model: FittedModel, at: int) -> int | None:
+    """The input of the same column whose steps this one begins with, as those of ramps do; None where there is none."""
+    feature = model.steps[at]
+    main = model.columns[feature.column].main
+    if main is None or main == at:
+        return None
+    begun = model.steps[main].steps
+    return main if begun and feature.steps[: len(begun)] == begun else None
+
+
+def further_text(model: FittedModel, at: int, start: int) -> str:
+    """One input of the ladders as an expression of another that it goes on from; NULL stays NULL."""
+    value = f"z{start}"
+    for step in model.steps[at].steps[len(model.steps[start].steps) :]:
+        value = step_text(step, value)
+    return value
 
 
 def feature_text(model: FittedModel, at: int) -> str:
