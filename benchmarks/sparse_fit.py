@@ -16,9 +16,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from polyladder import LPNNRegressor
-from polyladder.estimators.factorization_machine import FactorizationMachineRegressor
-from polyladder.estimators.polynomial_kernel import PolynomialKernelRegressor
+from polyladder import FactorizationMachineRegressor, LPNNRegressor, PolynomialKernelRegressor
 
 MODELS = {
     "LPNN": lambda: LPNNRegressor(order=3, random_state=0),

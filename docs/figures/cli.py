@@ -10,7 +10,7 @@ import matplotlib as mpl
 from typer.testing import CliRunner
 
 from polyladder import load
-from polyladder.cli.demo import write_friedman
+from polyladder.cli.demo import friedman
 from polyladder.cli.main import commands
 
 
@@ -22,7 +22,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as name:
         table, model = Path(name) / "friedman.csv", Path(name) / "friedman.ladder"
-        write_friedman(table)
+        table.write_bytes(friedman())
         words = ["fit", str(table), "--target", "y", "--output", str(model), "--time-budget", "1000"]
         result = CliRunner().invoke(commands, words)
         assert result.exit_code == 0, result.exception
