@@ -41,9 +41,6 @@ WIDE = 14
 MANY_DIRECTIONS = 24
 """Directions above which a narrower student has no chance and is not tried."""
 
-SMALL = 20_000
-"""Weights of a single ladder that is small as it is."""
-
 LEAST_GAIN = 0.5
 """A student has at most this part of the teacher's weights, or it is not worth what it costs."""
 
@@ -65,16 +62,18 @@ class Trying:
         forms: students, from small to large.
         points: that one learns from, at most.
         close: a student that costs less than this part of what it may is not followed by a larger one.
+        small: weights of a single ladder that is small as it is.
         seconds: that the solves may take on one core, as estimated; None for any.
     """
 
     forms: tuple[Form, ...]
     points: int
     close: float
+    small: int
     seconds: float | None = None
 
 
-IN_A_FIT = Trying((Form(3, 10, 5), Form(4, 14, 5), Form(6, 18, 6)), points=6_000, close=0.5)
+IN_A_FIT = Trying((Form(3, 10, 5), Form(4, 14, 5), Form(6, 18, 6)), points=6_000, close=0.5, small=20_000)
 AT_LEISURE = Trying(
     (
         Form(2, 8, 8),
@@ -88,6 +87,7 @@ AT_LEISURE = Trying(
     ),
     points=20_000,
     close=1.0,
+    small=500,
 )
 
 
@@ -148,7 +148,7 @@ def compacted(
     """
     teaching = mean_of(teacher.members)
     before = weights_of(teaching, teacher.members.in_features)
-    if size is None and len(teacher.members) == 1 and before <= SMALL:
+    if size is None and len(teacher.members) == 1 and before <= trying.small:
         return Compaction(None, float("nan"), f"The model is one ladder of {before:,} weights, small as it is.")
     if size is None and teacher.error <= EXACT:
         return Compaction(

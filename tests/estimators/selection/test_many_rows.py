@@ -39,7 +39,7 @@ def test_trained_ladders_follow_jumps_and_are_one_polynomial(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     X, y = checkers()
-    model = LPNNClassifier(random_state=0, verbose=1).fit(X, y)
+    model = LPNNClassifier(random_state=0, verbose=1, compact=False).fit(X, y)
     clean = (np.floor(4 * X[:, 0]) + np.floor(4 * X[:, 1])) % 2
     assert (model.predict(X) == clean).mean() > 0.93
     assert model.solver_ == "adam"
