@@ -150,7 +150,7 @@ def test_signs_and_powers_as_text() -> None:
     found = ShortFormula(("price",), factors, (((-2.5, ()), (1.0, ((0, 2), (1, 1)))),), (0.25,), (0.5,))
     assert str(found).splitlines() == [
         "price = - 2.5 + 1 * x^2 * [c = a]",
-        "    2 terms; measured difference to the model 0.25 (root mean square between the rows given), 50.0% of the "
+        "    2 terms; measured difference to the model 0.25 (root mean square between the rows given), 50% of the "
         "variance of its answers",
         "where [c = a] is 1 if that holds, else 0",
     ]
@@ -169,3 +169,20 @@ def test_what_is_refused() -> None:
 def test_a_ladder_of_two_outputs() -> None:
     found = short_formula(random_ladder(d=3), rows(60, 3).numpy(), terms=3)
     assert len(found.terms) == len(found.differences) == 2
+
+
+def test_dates_and_blanks_are_explained() -> None:
+    """Numbers that are put in as they stand in the table would be wrong without these lines."""
+    rng = np.random.default_rng(0)
+    days, size = rng.integers(0, 400, 150), rng.normal(size=150)
+    frame = pd.DataFrame({"sold": pd.to_datetime("2020-01-01") + pd.to_timedelta(days, "D"), "size": size})
+    frame.loc[::5, "size"] = np.nan
+    y = days / 100 + frame["size"].fillna(1.0) ** 2
+    model = LPNNRegressor(effort="low", random_state=0).fit(frame, y)
+    found = short_formula(model, frame, terms=6)
+    fill = model.model_.columns[1].fill
+    assert "where sold is days since 1970-01-01" in str(found)
+    assert f"where size is {fill!r} where it is missing" in str(found)
+    table = model.model_.read(frame)
+    blank = next(factor for factor in found.factors if factor.name == "size")
+    assert (blank.values(table)[::5] == fill).all()

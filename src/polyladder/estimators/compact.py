@@ -149,11 +149,38 @@ def compacted(
     teaching = mean_of(teacher.members)
     before = weights_of(teaching, teacher.members.in_features)
     if size is None and len(teacher.members) == 1 and before <= trying.small:
-        return Compaction(None, float("nan"), f"The model is one ladder of {before:,} weights, small as it is.")
+        return Compaction(None, math.nan, f"The model is one ladder of {before:,} weights, small as it is.")
     if size is None and teacher.error <= EXACT:
-        return Compaction(
-            None, float("nan"), f"The model of {before:,} weights was kept: it is exact, and a small one would not be."
-        )
+        words = "it is exact on rows left out, so there is no error to judge a small one by"
+        return Compaction(None, math.nan, f"The model of {before:,} weights was kept: {words}.")
+    largest = int(LEAST_GAIN * before) if size is None else size
+    best, reason = closest(teacher, teaching, tolerance, trying, largest, size is None, seed)
+    if best is None:
+        return Compaction(None, math.nan, f"The model of {before:,} weights was kept: {reason}.")
+    cost, ladder = best
+    found = f"ladder of order {ladder.order} with {ladder.n_weights:,} weights"
+    if size is None and not cost <= tolerance:
+        words = f"the closest {found} would cost {cost:.1%} of its error, and {100 * tolerance:g}% of it is allowed"
+        return Compaction(None, cost, f"The model of {before:,} weights was kept: {words}.")
+    members = "one" if len(teacher.members) == 1 else f"{len(teacher.members)}"
+    words = f"stands for {members} of {before:,} weights in all; by estimate that costs {cost:.1%} of its error"
+    return Compaction(ladder, cost, f"One {found} {words}.")
+
+
+def closest(
+    teacher: Teacher, teaching: MeanOfParts, tolerance: float, trying: Trying, largest: int, hurried: bool, seed: int
+) -> tuple[tuple[float, LadderPolynomial] | None, str]:
+    """The student that costs least, with its cost, up to the first that is close; and why there is none, if so.
+
+    Args:
+        teacher: the model.
+        teaching: its members, as they are evaluated fastest.
+        tolerance: what a student may cost.
+        trying: which ladders are taught, and for how long.
+        largest: weights of a student, at most.
+        hurried: whether narrow students are left out where they have no chance.
+        seed: of random numbers.
+    """
     rng = np.random.default_rng(seed)
     points = rows_between(teacher.table, teacher.z.numpy(), JUDGED + trying.points, rng)
     z = torch.from_numpy(np.ascontiguousarray(teacher.inputs(points)))
@@ -162,46 +189,24 @@ def compacted(
     judges = [(z[:JUDGED], said[:JUDGED]), (some, teacher.held(teaching(some)))]
     least = LOST * max(teacher.error, EXACT)
     view = leading_view(z[: 2 * VIEWED], slopes_at(teaching, z[:VIEWED]), least, MOST_DIRECTIONS)
-    w, weight = view(z), certainty(teacher.loss, said)
-    best: tuple[float, LadderPolynomial] | None = None
-    left = trying.seconds
-    largest, forms = size, trying.forms
-    if largest is None:
-        largest = int(LEAST_GAIN * before)
-        if w.shape[1] > MANY_DIRECTIONS:
-            forms = tuple(form for form in forms if form.width >= WIDE)
-    reason = f"no ladder that is tried has at most {largest:,} weights"
+    lesson = Lesson(view(z[JUDGED:]), said[JUDGED:], certainty(teacher.loss, said[JUDGED:]))
+    narrow = not hurried or view.matrix.shape[1] <= MANY_DIRECTIONS
+    forms = [form for form in trying.forms if narrow or form.width >= WIDE]
+    best, left = None, trying.seconds
     for sweeps, start in starts(teaching, view, forms, largest, seed):
         count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), trying.points)
-        needed = sweeps * Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1]).sweep_seconds()
+        shape = Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1])
         if left is not None:
-            if needed > left:
-                reason = "there was no time to teach a small one"
-                break
-            left -= needed
-        learns = slice(JUDGED, JUDGED + count)
-        lesson = Lesson(w[learns], said[learns], None if weight is None else weight[learns])
-        ladder = view.folded(learned(lesson, start, sweeps))
+            left -= sweeps * shape.sweep_seconds()
+            if left < 0:
+                return best, "there was no time to teach a small one"
+        ladder = view.folded(learned(lesson.first(count), start, sweeps))
         cost = max(extra(teacher, ladder, rows, outputs) for rows, outputs in judges)
         if best is None or cost < best[0]:
             best = cost, ladder
         if best[0] <= trying.close * tolerance:
             break
-    if best is None:
-        return Compaction(None, float("nan"), f"The model of {before:,} weights was kept: {reason}.")
-    cost, ladder = best
-    found = f"ladder of order {ladder.order} with {ladder.n_weights:,} weights"
-    if size is None and not cost <= tolerance:
-        return Compaction(
-            None,
-            cost,
-            f"The model of {before:,} weights was kept: the closest {found} would cost {cost:.1%} of its error, and "
-            f"{100 * tolerance:g}% of it is allowed.",
-        )
-    members = "one" if len(teacher.members) == 1 else f"{len(teacher.members)}"
-    return Compaction(
-        ladder, cost, f"One {found} stands for {members} of {before:,} weights; that costs {cost:.1%} of its error."
-    )
+    return best, f"no ladder that is tried has at most {largest:,} weights"
 
 
 def starts(

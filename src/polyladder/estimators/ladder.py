@@ -499,9 +499,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
 
     By default features, orders and ridge weights are chosen by predictions of rows that were left out: a constant, a
     linear model, kernels of several orders over plain and piecewise features, and ladders with fitted directions are
-    tried, and their best weighted sum is kept as one polynomial. With an order given, several ladders of that order are
-    fitted from random starts, by exact block solves unless told otherwise, and their mean is kept. A parameter that a
-    fit would not read is refused.
+    tried, and their best weighted sum is kept as one polynomial, or one small ladder in its place (``compact``). With
+    an order given, several ladders of that order are fitted from random starts, by exact block solves unless told
+    otherwise, and their mean is kept. A parameter that a fit would not read is refused.
 
     Parameters
     ----------

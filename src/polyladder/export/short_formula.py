@@ -15,8 +15,10 @@ import numpy as np
 
 from polyladder.convert.printed import rounded_within, shortest
 from polyladder.fitted.answers import Classes, Numbers
+from polyladder.fitted.column import Column
 from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
 from polyladder.tables.between import rows_between
+from polyladder.tables.dates import DAYS
 from polyladder.tables.number_style import counted, number_words
 from polyladder.tables.table import Table
 
@@ -49,12 +51,14 @@ class Factor:
         name: as it stands in the formula.
         category: None of numbers.
         typical: what a missing number counts as.
+        words: what must be known of its numbers; empty of most.
     """
 
     column: int
     name: str
     category: str | None = None
     typical: float = 0.0
+    words: str = ""
 
     def values(self, table: Table) -> Array:
         """Of the rows of a table. Shape (n,)."""
@@ -93,11 +97,14 @@ class ShortFormula:
             lines.append(f"{output} = {words.removeprefix('+ ')}")
             lines.append(
                 f"    {counted(len(terms), 'term')}; measured difference to the model {number_words(difference)} (root "
-                f"mean square between the rows given), {share:.1%} of the variance of its answers"
+                f"mean square between the rows given), {100 * share:.2g}% of the variance of its answers"
             )
         used = sorted({i for terms in self.terms for _, powers in terms for i, _ in powers})
-        named = [self.factors[i] for i in used if self.factors[i].category is not None]
-        lines += [f"where [{factor.name}] is 1 if that holds, else 0" for factor in named]
+        for factor in (self.factors[i] for i in used):
+            if factor.category is not None:
+                lines.append(f"where [{factor.name}] is 1 if that holds, else 0")
+            elif factor.words:
+                lines.append(f"where {factor.name} is {factor.words}")
         return "\n".join([*lines, self.note] if self.note else lines)
 
     def _words(self, value: float, powers: Powers) -> str:
@@ -189,10 +196,17 @@ def all_factors(model: FittedModel, table: Table) -> list[Factor]:
         if i in table.categories:
             found += [Factor(i, f"{column.name} = {c}", c) for c in column.categories if c is not None]
         else:
-            numbers = table.numbers[:, table.positions.index(i)]
-            known = numbers[~np.isnan(numbers)]
-            found.append(Factor(i, column.name, typical=float(np.median(known)) if len(known) else 0.0))
+            fill = 0.0 if column.fill is None else column.fill
+            found.append(Factor(i, column.name, typical=fill, words=number_facts(column)))
     return found
+
+
+def number_facts(column: Column) -> str:
+    """What a reader must know of a column's numbers to put them in: the unit of dates, and what blanks count as."""
+    facts = [DAYS] if column.reading.kind == "date" else []
+    if column.flag is not None and column.fill is not None:
+        facts.append(f"{shortest(column.fill)} where it is missing")
+    return ", ".join(facts)
 
 
 def strongest(factors: list[Factor], table: Table, answers: Array) -> list[Factor]:

@@ -58,7 +58,7 @@ class OnnxInput:
     def cells(self, table: Table, places: Sequence[int]) -> Array:
         """Columns of a table in its type and its number of dimensions; missing texts are empty ones."""
         if self.texts:
-            found = np.stack([np.where(table.categories[i] == None, "", table.categories[i]) for i in places], 1)  # noqa: E711
+            found = np.array([["" if text is None else text for text in table.categories[i]] for i in places], object).T
         else:
             numbers = table.numbers[:, [table.positions.index(i) for i in places]]
             if self.kind in WHOLES and np.isnan(numbers).any():

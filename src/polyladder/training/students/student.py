@@ -58,6 +58,11 @@ class Lesson:
     said: Tensor
     weight: Tensor | None
 
+    def first(self, count: int) -> Lesson:
+        """Its first rows."""
+        weight = None if self.weight is None else self.weight[:count]
+        return Lesson(self.w[:count], self.said[:count], weight)
+
 
 def learned(lesson: Lesson, start: LadderPolynomial, sweeps: int) -> LadderPolynomial:
     """A ladder over the coordinates that says what was said, solved from a start."""

@@ -35,7 +35,7 @@ export function renderCandidates() {
   const error = measure === "share of variance" ? "error, share of variance" : measure;
   byId("chosen-lead").textContent =
     `${tried} candidates were compared by their predictions of rows left out of their fits. ` +
-    `The model is their sum with these weights.${alike} ${data.card.compact ?? ""}`;
+    `Their sum with these weights was chosen.${alike} ${data.card.compact ?? ""}`;
   const heads = [["Candidate"], ["order", "n"], ["features"], [error, "n"], ["weight", "n"]];
   const head = heads.map(([text, kind]) => make("th", { class: kind ?? null }, text));
   const rows = [...counted, ...others.slice(0, OTHERS)].map((each) => candidateRow(each, measure));
