@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -41,7 +42,7 @@ from polyladder.training.students.view import leading_view
 from tests.estimators.test_store import damaged
 from tests.ladders import random_ladder, rows
 
-FAST = replace(IN_A_FIT, forms=(Form(3, 6, 6), Form(4, 8, 6)), points=1_000)
+FAST = replace(IN_A_FIT, forms=(Form(3, 6), Form(4, 8)), points=1_000)
 
 
 def teacher(members: int = 3, m: int = 1, error: float = 0.1, loss: Loss = SQUARED, seed: int = 0) -> Teacher:
@@ -126,18 +127,13 @@ def test_no_start_is_larger_than_allowed_or_of_higher_order_than_the_teacher() -
     its = teacher()
     teaching = mean_of(its.members)
     view = leading_view(its.z, rows(150, 4).unsqueeze(1), 0.0, 2)
-    forms = (Form(2, 4, 1), Form(6, 8, 2), Form(8, 8, 3), Form(3, 30, 4))
+    forms = (Form(2, 4), Form(6, 8), Form(8, 8), Form(3, 30))
     found = list(starts(teaching, view, forms, 10**6, 0))
-    assert [(sweeps, start.order, start.hidden[0]) for sweeps, start in found] == [
-        (1, 2, 4),
-        (2, 3, 8),
-        (4, 3, 12),  # a ladder of the teacher
-        (4, 3, 30),
-    ]
-    largest = view.folded(found[1][1]).n_weights
-    some = list(starts(teaching, view, forms, largest, 0))
-    assert [start.hidden[0] for _, start in some] == [4, 8]
-    assert [start.hidden[0] for _, start in starts(teaching, view, forms, largest - 1, 0)] == [4]
+    # The third is a ladder of the teacher.
+    assert [(start.order, start.hidden[0]) for start in found] == [(2, 4), (3, 8), (3, 12), (3, 30)]
+    largest = view.folded(found[1]).n_weights
+    assert [start.hidden[0] for start in starts(teaching, view, forms, largest, 0)] == [4, 8]
+    assert [start.hidden[0] for start in starts(teaching, view, forms, largest - 1, 0)] == [4]
 
 
 # What comes of it
@@ -160,7 +156,7 @@ def test_a_small_ladder_takes_the_place_where_it_is_close() -> None:
 @pytest.mark.parametrize("dear", [150, JUDGED])
 def test_a_student_is_close_at_the_rows_and_between_them(dear: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def cost(teacher: Teacher, ladder: LadderPolynomial, z: Tensor, said: Tensor) -> float:
-        return 0.5 if len(z) == dear else 0.0
+        return 0.5 / compact.FARTHER if len(z) == dear else 0.0
 
     monkeypatch.setattr(compact, "extra", cost)
     found = compacted(teacher(), trying=FAST)
@@ -168,18 +164,40 @@ def test_a_student_is_close_at_the_rows_and_between_them(dear: int, monkeypatch:
 
 
 def test_the_first_that_is_close_enough_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    taught = []
+    taught: list[int] = []
 
-    def noted(lesson: Lesson, start: LadderPolynomial, sweeps: int) -> LadderPolynomial:
-        taught.append(start.hidden[0])
-        return start
+    def course(first: Lesson, whole: Any, start: LadderPolynomial) -> Iterator[LadderPolynomial]:
+        while True:
+            taught.append(start.hidden[0])
+            yield start
 
-    monkeypatch.setattr(compact, "learned", noted)
-    for cost, count in ((0.04, 1), (0.06, 2), (0.2, 2)):
+    monkeypatch.setattr(compact, "learning", course)
+    # What a student costs after the first look and each sweep: sweeps go on while they pay.
+    for costs, expected in (
+        ((0.2,), [6]),  # close enough at once
+        ((0.9, 0.3), [6, 6]),
+        ((0.9, 0.9), [6, 6]),  # within what is allowed, and no better for another sweep
+        ((3.0, 3.0, 0.2), [6, 6, 8]),  # a sweep that brings nothing is the last
+        ((6.0, 5.0, 0.2), [6, 6, 8]),  # at this pace it will not be close enough in the sweeps that are left
+        ((4.0, 2.0, 1.0, 0.3), [6, 6, 6, 6]),
+        ((50.0, 0.2), [6, 8]),  # too far off after the first look
+    ):
         taught.clear()
-        monkeypatch.setattr(compact, "extra", lambda *_, cost=cost: cost)
+        queue = iter(np.repeat(costs, 2) * 0.1 / compact.FARTHER)  # each is judged twice
+        monkeypatch.setattr(compact, "extra", lambda *_, queue=queue: next(queue))
         compacted(teacher(), trying=FAST, tolerance=0.1)
-        assert len(taught) == count
+        assert taught == expected, costs
+
+
+def test_the_time_of_a_student_is_that_of_its_points() -> None:
+    small, large = (random_ladder(d=20, hidden=(k, k, k), m=1) for k in (10, 20))
+    for points in (5_000, 20_000):
+        assert all(s < t for s, t in zip(compact.prices(small, points), compact.prices(large, points), strict=True))
+    (look, sweep), (same, longer) = compact.prices(small, 5_000), compact.prices(small, 20_000)
+    assert look == pytest.approx(same)
+    assert 2 * sweep < longer
+    teaching = mean_of(teacher().members)
+    assert compact.asking_seconds(teaching, 2_000) == pytest.approx(2 * compact.asking_seconds(teaching, 1_000))
 
 
 def test_the_same_seed_gives_the_same_ladder() -> None:
@@ -229,8 +247,8 @@ def test_a_size_is_kept_of_an_exact_model() -> None:
 
 
 def test_few_rows_have_little_time() -> None:
-    assert fit_seconds(20) == 2 * fit_seconds(10) < 0.1
-    assert fit_seconds(10**6) == fit_seconds(10**5) == 0.8
+    assert fit_seconds(10) < fit_seconds(100) < 0.3
+    assert fit_seconds(10**6) == fit_seconds(10**5) == 0.6
 
 
 # In a fit

@@ -5,19 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.estimators.cost import Shape
+from polyladder.estimators.cost import RATE, Shape
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.units import MeanOfParts, UnitSum, mean_of
 from polyladder.tables.between import rows_between
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.losses.loss import Loss
-from polyladder.training.students.student import Form, Lesson, fresh, ladders_in, learned, seen_start
+from polyladder.training.students.student import (
+    FIRST_POINTS,
+    FIRST_SWEEPS,
+    GRAM_POINTS,
+    Form,
+    Lesson,
+    fresh,
+    ladders_in,
+    learning,
+    seen_start,
+)
 from polyladder.training.students.view import View, leading_view, slopes_at
 
 TOLERANCE = 0.01
@@ -25,9 +36,6 @@ TOLERANCE = 0.01
 
 JUDGED, VIEWED = 1_500, 500
 """Rows between the training rows that a student is judged by, and those that directions are found at."""
-
-POINTS_PER_WEIGHT, LEAST_POINTS = 3, 2_000
-"""Rows between the training rows that a student learns from: so many for each of its weights, and at least."""
 
 LOST = 0.003
 """Share of the error on rows left out that may be lost with the directions that a student does not see."""
@@ -38,8 +46,12 @@ MOST_DIRECTIONS = 40
 WIDE = 14
 """Width from which on a student may begin with ladders of the teacher."""
 
-MANY_DIRECTIONS = 24
-"""Directions above which a narrower student has no chance and is not tried."""
+PACE = 12.0
+"""A student that costs more than this times what it may, after a first look, is given up: sweeps over all points will
+not make up for that. A larger number would let slow students use up the time."""
+
+SLOW = 0.97
+"""A sweep that leaves more than this part of a student's cost is its last."""
 
 LEAST_GAIN = 0.5
 """A student has at most this part of the teacher's weights, or it is not worth what it costs."""
@@ -50,8 +62,16 @@ EXACT = 1e-10
 LEAST_WEIGHT = 0.05
 """Rows whose class is certain count at least this much of the most uncertain one."""
 
-SECONDS_PER_ROW, SECONDS = 1.2e-3, 0.8
-"""What students may take on one core: the first for each row, at most the second. About a fifth of a selection."""
+FARTHER = 1.5
+"""Rows to come lie farther out than rows in between, and a student strays more there: on test rows of four tables its
+mean squared difference to the teacher was about this many times larger, and so is what it costs."""
+
+STREAMING = 1.5
+"""How much longer passes over many points take than their operations would in a large matrix product."""
+
+LEAST_SECONDS, SECONDS_PER_ROW, SECONDS = 0.15, 1e-3, 0.6
+"""What students may take on one core: the first, and the second for each row, at most the third. About a fifth of a
+selection; more of a short one, as fewer points would not teach them."""
 
 
 @dataclass(frozen=True)
@@ -60,33 +80,31 @@ class Trying:
 
     Attributes:
         forms: students, from small to large.
-        points: that one learns from, at most.
-        close: a student that costs less than this part of what it may is not followed by a larger one.
+        points: that one learns from.
+        sweeps: over all points, at most.
+        close: sweeps go on until a student costs less than this part of what it may.
         small: weights of a single ladder that is small as it is.
         seconds: that the solves may take on one core, as estimated; None for any.
     """
 
     forms: tuple[Form, ...]
     points: int
+    sweeps: int
     close: float
     small: int
     seconds: float | None = None
 
 
-IN_A_FIT = Trying((Form(3, 10, 5), Form(4, 14, 5), Form(6, 18, 6)), points=6_000, close=0.5, small=20_000)
+IN_A_FIT = Trying(
+    (Form(3, 10), Form(4, 14), Form(4, 20), Form(6, 16)), points=10_000, sweeps=6, close=0.4, small=20_000
+)
 AT_LEISURE = Trying(
-    (
-        Form(2, 8, 8),
-        Form(3, 8, 8),
-        Form(3, 12, 8),
-        Form(4, 12, 10),
-        Form(4, 18, 10),
-        Form(6, 18, 12),
-        Form(6, 26, 12),
-        Form(8, 26, 12),
+    tuple(
+        Form(order, width) for order, width in ((2, 8), (3, 8), (3, 12), (4, 12), (4, 18), (6, 18), (6, 26), (8, 26))
     ),
-    points=20_000,
-    close=1.0,
+    points=24_000,
+    sweeps=16,
+    close=0.8,
     small=500,
 )
 
@@ -161,6 +179,8 @@ def compacted(
     found = f"ladder of order {ladder.order} with {ladder.n_weights:,} weights"
     if size is None and not cost <= tolerance:
         words = f"the closest {found} would cost {cost:.1%} of its error, and {100 * tolerance:g}% of it is allowed"
+        if trying.seconds is not None:
+            words += "; compress takes more time to look for one"
         return Compaction(None, cost, f"The model of {before:,} weights was kept: {words}.")
     members = "one" if len(teacher.members) == 1 else f"{len(teacher.members)}"
     words = f"stands for {members} of {before:,} weights in all; by estimate that costs {cost:.1%} of its error"
@@ -178,54 +198,96 @@ def closest(
         tolerance: what a student may cost.
         trying: which ladders are taught, and for how long.
         largest: weights of a student, at most.
-        hurried: whether narrow students are left out where they have no chance.
+        hurried: whether students are given up that will not be close enough.
         seed: of random numbers.
     """
     rng = np.random.default_rng(seed)
     points = rows_between(teacher.table, teacher.z.numpy(), JUDGED + trying.points, rng)
     z = torch.from_numpy(np.ascontiguousarray(teacher.inputs(points)))
-    said = teacher.held(teaching(z))
     some = teacher.z[torch.from_numpy(rng.permutation(len(teacher.z))[:JUDGED])]
-    judges = [(z[:JUDGED], said[:JUDGED]), (some, teacher.held(teaching(some)))]
+    judges = [(rows, teacher.held(teaching(rows))) for rows in (z[:JUDGED], some)]
     least = LOST * max(teacher.error, EXACT)
     view = leading_view(z[: 2 * VIEWED], slopes_at(teaching, z[:VIEWED]), least, MOST_DIRECTIONS)
-    lesson = Lesson(view(z[JUDGED:]), said[JUDGED:], certainty(teacher.loss, said[JUDGED:]))
-    narrow = not hurried or view.matrix.shape[1] <= MANY_DIRECTIONS
-    forms = [form for form in trying.forms if narrow or form.width >= WIDE]
-    best, left = None, trying.seconds
-    for sweeps, start in starts(teaching, view, forms, largest, seed):
-        count = min(max(LEAST_POINTS, POINTS_PER_WEIGHT * start.n_weights), trying.points)
-        shape = Shape(count, start.in_features, start.hidden[0], start.order, said.shape[1])
-        if left is not None:
-            left -= sweeps * shape.sweep_seconds()
+
+    @cache
+    def lesson(count: int) -> Lesson:
+        rows = z[JUDGED : JUDGED + count]
+        said = teacher.held(teaching(rows))
+        return Lesson(view(rows), said, certainty(teacher.loss, said))
+
+    def cost_of(ladder: LadderPolynomial) -> float:
+        return FARTHER * max(extra(teacher, ladder, rows, said) for rows, said in judges)
+
+    best, left = None, math.inf
+    if trying.seconds is not None:
+        left = trying.seconds - asking_seconds(teaching, trying.points)
+    for start in starts(teaching, view, trying.forms, largest, seed):
+        look, sweep = prices(start, trying.points)
+        course = learning(lesson(FIRST_POINTS), partial(lesson, trying.points), start)
+        cost = math.inf
+        for to_come in reversed(range(trying.sweeps + 1)):
+            left -= look if math.isinf(cost) else sweep
             if left < 0:
                 return best, "there was no time to teach a small one"
-        ladder = view.folded(learned(lesson.first(count), start, sweeps))
-        cost = max(extra(teacher, ladder, rows, outputs) for rows, outputs in judges)
-        if best is None or cost < best[0]:
-            best = cost, ladder
-        if best[0] <= trying.close * tolerance:
+            ladder = view.folded(next(course))
+            before, cost = cost, cost_of(ladder)
+            if best is None or cost < best[0]:
+                best = cost, ladder
+            if cost <= trying.close * tolerance or (hurried and not promising(cost, before, tolerance, to_come)):
+                break
+        if best is not None and best[0] <= tolerance:
             break
     return best, f"no ladder that is tried has at most {largest:,} weights"
 
 
+def promising(cost: float, before: float, tolerance: float, to_come: int) -> bool:
+    """Whether a student that goes on as it did in its last sweep will cost little enough.
+
+    Args:
+        cost: of the student now.
+        before: a sweep ago; infinite after the first look.
+        tolerance: what it may cost.
+        to_come: sweeps that are left.
+    """
+    if math.isinf(before):
+        return cost <= PACE * tolerance
+    rate = cost / before
+    return rate < SLOW and cost * rate**to_come <= tolerance
+
+
+def prices(start: LadderPolynomial, points: int) -> tuple[float, float]:
+    """Seconds of one core that a first look takes, and then each sweep."""
+    shape = Shape(points, start.in_features, start.hidden[0], start.order, start.out_features)
+    first = FIRST_SWEEPS * shape.sweep_seconds(FIRST_POINTS / points)
+    return first, STREAMING * shape.sweep_seconds(gram_rows=GRAM_POINTS)
+
+
+def asking_seconds(teaching: MeanOfParts, points: int) -> float:
+    """Seconds of one core that a teacher takes to answer."""
+    numbers = sum(
+        part.n_weights if isinstance(part, LadderPolynomial) else part.directions.numel() + part.powers.numel()
+        for part in teaching.parts
+    )
+    return STREAMING * 2.0 * numbers * points / RATE
+
+
 def starts(
     teaching: MeanOfParts, view: View, forms: Sequence[Form], size: int, seed: int
-) -> Iterator[tuple[int, LadderPolynomial]]:
-    """What students begin with, and how many sweeps they make: the teacher's own ladders where it has some, else noise.
+) -> Iterator[LadderPolynomial]:
+    """What students begin with: the teacher's own ladders where it has some and there is room for them, and noise.
 
     No order is above the teacher's, and what is not larger than the one before is left out.
     """
     own, order = ladders_in(teaching), max(order_of(part) for part in teaching.parts)
     outputs, known = len(teaching.parts[0].offset), set()
     for form in forms:
-        noise = fresh(Form(min(form.order, order), form.width, form.sweeps), view.matrix.shape[1], outputs, seed)
+        noise = fresh(Form(min(form.order, order), form.width), view.matrix.shape[1], outputs, seed)
         for start in (seen_start(own, form.width, view) if form.width >= WIDE else None, noise):
             if start is None or (shape := (start.order, start.hidden[0], start is noise)) in known:
                 continue
             known.add(shape)
             if view.folded(start).n_weights <= size:
-                yield form.sweeps, start
+                yield start
 
 
 def order_of(part: UnitSum | LadderPolynomial) -> int:
@@ -238,7 +300,7 @@ def weights_of(teaching: MeanOfParts, inputs: int) -> int:
     parts = teaching.parts
     units = sum(sum(part.hidden[:1]) if isinstance(part, LadderPolynomial) else len(part.readout) for part in parts)
     order = max(order_of(part) for part in parts)
-    return Form(order, units, 0).weights(inputs, len(parts[0].offset))
+    return Form(order, units).weights(inputs, len(parts[0].offset))
 
 
 def extra(teacher: Teacher, ladder: LadderPolynomial, z: Tensor, said: Tensor) -> float:
@@ -264,4 +326,4 @@ def certainty(loss: Loss, said: Tensor) -> Tensor | None:
 
 def fit_seconds(rows: int) -> float:
     """What students of a fit may take."""
-    return min(SECONDS, SECONDS_PER_ROW * rows)
+    return min(SECONDS, LEAST_SECONDS + SECONDS_PER_ROW * rows)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from polyladder.training.solves.block_step import block_operations, direct_operations
 from polyladder.training.solves.stages import Stage
@@ -49,13 +50,13 @@ class Shape:
         m, k = self.outputs, self.width
         return self.order * operations(m, k, n, self.d + 1) + max(0, self.order - 2) * operations(m, k, n, k + 1)
 
-    def sweep_operations(self, share: float = 1.0) -> float:
+    def sweep_operations(self, share: float = 1.0, gram_rows: int | None = None) -> float:
         """Operations of one sweep of block solves on a share of the rows."""
-        return self._blocks(block_operations, max(1, round(share * self.n)))
+        return self._blocks(partial(block_operations, gram_rows=gram_rows), max(1, round(share * self.n)))
 
-    def sweep_seconds(self, share: float = 1.0) -> float:
+    def sweep_seconds(self, share: float = 1.0, gram_rows: int | None = None) -> float:
         """Seconds of one sweep of block solves on a share of the rows."""
-        return self.sweep_operations(share) / RATE + 2 * (self.order - 1) * BLOCK
+        return self.sweep_operations(share, gram_rows) / RATE + 2 * (self.order - 1) * BLOCK
 
     def seconds(self, stages: tuple[Stage, ...]) -> float:
         """Seconds of block solves in stages."""

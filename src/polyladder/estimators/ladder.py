@@ -53,6 +53,7 @@ from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
 from polyladder.tables.table import Table
 from polyladder.training.losses import NUMBER_LOSSES, loss_named
+from polyladder.training.students.student import FIRST_POINTS
 from polyladder.training.threads import limited, threads_for
 
 SPARSE_WIDTH = 16
@@ -280,7 +281,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             chosen.target.loss,
             chosen.selection.error,
         )
-        with limited(threads_for(rows)):
+        with limited(threads_for(FIRST_POINTS)):
             return compacted(
                 teacher,
                 tolerance=TOLERANCE if self.compact == "auto" else float(self.compact),

@@ -1,19 +1,28 @@
 """Small ladders that learn from a teacher."""
 
+from itertools import islice
+
 import pytest
 import torch
 
+from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.units import MeanOfParts, mean_of
 from polyladder.polynomial.widen import widen
-from polyladder.training.students.student import Form, Lesson, fresh, ladders_in, learned, seen_start
+from polyladder.training.students.student import Form, Lesson, fresh, ladders_in, learning, seen_start
 from polyladder.training.students.view import leading_view
 from tests.ladders import random_ladder, rows
+
+
+def learned(lesson: Lesson, form: Form, sweeps: int) -> LadderPolynomial:
+    """What a student says after some sweeps over all that it is told."""
+    start = fresh(form, lesson.w.shape[1], lesson.said.shape[1], seed=0)
+    return next(islice(learning(lesson, lambda: lesson, start), sweeps, None))
 
 
 @pytest.mark.parametrize("order", [2, 3, 6])
 @pytest.mark.parametrize("outputs", [1, 3])
 def test_the_weights_of_a_form_are_counted(order: int, outputs: int) -> None:
-    form = Form(order, 5, 0)
+    form = Form(order, 5)
     start = fresh(form, 7, outputs, seed=0)
     assert (start.order, set(start.hidden)) == (order, {5})
     assert form.weights(7, outputs) == start.n_weights
@@ -22,7 +31,7 @@ def test_the_weights_of_a_form_are_counted(order: int, outputs: int) -> None:
 def test_a_student_says_what_a_small_teacher_says() -> None:
     w = rows(500, 3)
     said = torch.stack([1e4 + 100 * (w[:, 0] * w[:, 1] + w[:, 2]), 1e-3 * w[:, 0] ** 2], 1)
-    ladder = learned(Lesson(w, said, None), fresh(Form(3, 6, 30), 3, 2, seed=0), 30)
+    ladder = learned(Lesson(w, said, None), Form(3, 6), 25)
     new = rows(200, 3, seed=5)
     expected = torch.stack([1e4 + 100 * (new[:, 0] * new[:, 1] + new[:, 2]), 1e-3 * new[:, 0] ** 2], 1)
     assert ((ladder(new) - expected).square().mean(0) / expected.var(0)).max() < 1e-3
@@ -30,7 +39,7 @@ def test_a_student_says_what_a_small_teacher_says() -> None:
 
 def test_a_constant_is_learned() -> None:
     w = rows(100, 2)
-    ladder = learned(Lesson(w, torch.full((100, 1), 7.0, dtype=w.dtype), None), fresh(Form(3, 4, 5), 2, 1, seed=0), 5)
+    ladder = learned(Lesson(w, torch.full((100, 1), 7.0, dtype=w.dtype), None), Form(3, 4), 2)
     torch.testing.assert_close(ladder(w), torch.full((100, 1), 7.0, dtype=w.dtype))
 
 
@@ -40,8 +49,7 @@ def test_rows_without_weight_teach_nothing() -> None:
     wrong, weight = said.clone(), torch.ones(300, dtype=w.dtype)
     wrong[::3] += 50.0
     weight[::3] = 0.0
-    start = fresh(Form(3, 4, 20), 2, 1, seed=0)
-    ladder = learned(Lesson(w, wrong, weight), start, 20)
+    ladder = learned(Lesson(w, wrong, weight), Form(3, 4), 20)
     assert (ladder(w) - said).square().mean() < 1e-3 * said.var()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.optimize import minimize
 
 Array = NDArray[np.float64]
@@ -80,7 +80,7 @@ def fit_relevance(
         scales = start.scales * np.sqrt(start.degree / degree)
         first = np.log(np.r_[scales, start.noise, start.amplitude])
     inverse_weight = np.ones(len(x)) if weight is None else 1 / weight
-    identity = np.eye(len(x))
+    rows = np.arange(len(x))
 
     def value(theta: Array) -> tuple[float, Array]:
         scales, noise, amplitude = np.exp(theta[:count])[groups], np.exp(theta[count]), np.exp(theta[count + 1])
@@ -88,15 +88,20 @@ def fit_relevance(
         base = 1 + scaled @ scaled.T
         below = base ** (degree - 1)
         kernel = amplitude * below * base
-        try:
-            factor = np.linalg.cholesky(kernel + np.diag((noise + LEAST_NOISE) * inverse_weight))
-        except np.linalg.LinAlgError:
+        # In Fortran's order and in place: LAPACK then copies nothing.
+        noisy = kernel.copy(order="F")
+        noisy[rows, rows] += (noise + LEAST_NOISE) * inverse_weight
+        factor, failed = dpotrf(noisy, overwrite_a=True)
+        if failed:
             return 1e10, np.zeros_like(theta)
-        half = solve_triangular(factor, identity, lower=True)
-        inverse = half.T @ half
+        logarithm = np.log(factor.diagonal()).sum()
+        half, _ = dpotri(factor, overwrite_c=True)
+        above = np.triu(half, 1)
+        inverse = above + above.T
+        inverse[rows, rows] = half.diagonal()
         solved = inverse @ y
         away = theta[:count] - prior
-        negative = 0.5 * (y * solved).sum() + outputs * np.log(factor.diagonal()).sum() + 0.5 * PRIOR * away @ away
+        negative = 0.5 * (y * solved).sum() + outputs * logarithm + 0.5 * PRIOR * away @ away
         slope = 0.5 * (outputs * inverse - solved @ solved.T)
         by_input = 2 * degree * amplitude * np.einsum("ij,ij->j", scaled, (slope * below) @ scaled)
         gradient = np.r_[

@@ -76,6 +76,7 @@ def fit_alternating(
     relaxation: float = 1.0,
     exact_sweeps: int = EXACT_SWEEPS,
     precision: torch.dtype | None = None,
+    gram_rows: int | None = None,
 ) -> AlternatingFit:
     r"""Minimize mean loss plus ridge over all weights of many ladders, block by block, each block exactly.
 
@@ -111,8 +112,8 @@ def fit_alternating(
         patience: see ``validation``.
         progress: called after each sweep with its number, counted from 1, the objective and, if there are validation
             rows, the validation loss, shape batch_shape each.
-        known_alpha: with "auto", the ridge weights that an earlier fit estimated (``AlternatingFit.alpha``), from which
-            to continue. Shape (groups, *batch_shape).
+        known_alpha: the ridge weights that an earlier fit estimated (``AlternatingFit.alpha``): with "auto" those to
+            continue from, with a number those to keep instead of it. Shape (groups, *batch_shape).
         relaxation: how far a step of a layer or a gate goes, from 1, the block's minimizer, to less than 2. Each step
             gains less but the next ones gain more: with 1.6, half the sweeps are enough. The readout always goes to its
             minimizer.
@@ -120,12 +121,17 @@ def fit_alternating(
             mislead.
         precision: of Gram matrices. By default float32 from 1,000 rows on, float64 below. In float64 the fit is that of
             `polyladder.fit_partitions` in float64, to rounding, and takes up to twice as long.
+        gram_rows: Gram matrices are summed over about this many of the rows, evenly spread, and gradients over all.
+            A step then has the best length in a direction that is nearly that of the minimizer, which costs less on
+            many rows. By default Gram matrices are of all rows, too.
     """
     check_precision(precision)
     start = start.to(torch.float64)
     x = checked_rows(x, start.in_features, start.device)
     bound = quadratic_bound(loss, y, x, start.out_features)
     positive_integer("sweeps", sweeps)
+    if gram_rows is not None:
+        positive_integer("gram_rows", gram_rows)
     if not 1 <= relaxation < 2:
         raise ValueError(f"relaxation must be at least 1 and less than 2; got {relaxation}.")
     chosen, held_out = chosen_rows(rows, validation, sample_weight, len(x), start.batch_shape)
@@ -133,7 +139,7 @@ def fit_alternating(
     if span is not None:
         start, x = turned(start, span), x @ span
     found, fields = descend(
-        SweptLadders(blocks_of(start, x, precision), relaxation, exact_sweeps),
+        SweptLadders(blocks_of(start, x, precision, gram_rows), relaxation, exact_sweeps),
         bound,
         row_weights(chosen, sample_weight, x),
         DescentOptions(

@@ -39,6 +39,7 @@ class Blocks:
         h: states h^1, ..., h^L. Shapes (B, k_l + 1, n).
         f: outputs. Shape (B, m, n).
         precision: that Gram matrices are summed in.
+        gram_rows: how many rows, evenly spread, Gram matrices are summed over; None for all.
     """
 
     x: Tensor
@@ -48,6 +49,7 @@ class Blocks:
     h: list[Tensor]
     f: Tensor
     precision: torch.dtype = torch.float64
+    gram_rows: int | None = None
 
     @property
     def count(self) -> int:
@@ -94,7 +96,7 @@ class Blocks:
         """The ladders at the given positions."""
         pick = [[t[keep] for t in part] for part in (self.W, self.V, self.h)]
         chosen = (self.x, pick[0], pick[1], self.R[keep], pick[2], self.f[keep])
-        return Blocks(*chosen, self.precision)
+        return Blocks(*chosen, self.precision, self.gram_rows)
 
     def polynomial(self) -> LadderPolynomial:
         """The ladders as one batch of shape (B,)."""
@@ -114,13 +116,16 @@ def as_ladders(blocks: Sequence[Tensor]) -> LadderPolynomial:
     )
 
 
-def blocks_of(polynomial: LadderPolynomial, x: Tensor, precision: torch.dtype | None = None) -> Blocks:
+def blocks_of(
+    polynomial: LadderPolynomial, x: Tensor, precision: torch.dtype | None = None, gram_rows: int | None = None
+) -> Blocks:
     """The blocks of a batch of ladders at rows x.
 
     Args:
         polynomial: any ``batch_shape``.
         x: Shape (n, d).
         precision: of Gram matrices; by default as `gram_dtype` says.
+        gram_rows: how many rows Gram matrices are summed over; None for all.
     """
     depth = len(polynomial.batch_shape)
 
@@ -135,7 +140,7 @@ def blocks_of(polynomial: LadderPolynomial, x: Tensor, precision: torch.dtype | 
     columns = torch.cat([x.mT, x.new_ones(1, n)])
     h = [x.new_ones(R.shape[0], w.shape[1] + 1, n) for w in W]
     dtype = gram_dtype(n) if precision is None else precision
-    blocks = Blocks(columns, W, V, R, h, x.new_empty(0), dtype)
+    blocks = Blocks(columns, W, V, R, h, x.new_empty(0), dtype, gram_rows)
     blocks.forward()
     return blocks
 
@@ -252,6 +257,31 @@ def normal_equations(
     positions = gram_positions(k, q).to(table.device).expand(B, -1)
     gram = table.flatten(1).gather(1, positions).reshape(B, k * q, k * q).to(g.dtype)
     return NormalEquations(gram, moment.reshape(B, k * q, 1) / scale)
+
+
+def block_moment(g: Tensor, h: Tensor, response: Tensor, weight: Tensor) -> Tensor:
+    """Weighted sum of g h' times the response.
+
+    Args:
+        g: derivatives. Shape (B, m, k, n).
+        h: what the block reads. Shape (B or 1, q, n).
+        response: shape (B, m, n).
+        weight: of every row. Shape (B or 1, 1, n).
+
+    Returns:
+        Shape (B, k, q).
+    """
+    out = g.new_zeros(g.shape[0], g.shape[2], h.shape[1])
+    for rows in row_chunks(g):
+        wanted = (response[..., rows] * weight[..., rows]).unsqueeze(2)
+        out += (g[..., rows] * wanted).sum(1) @ h[..., rows].mT
+    return out
+
+
+def row_chunks(g: Tensor) -> Iterator[slice]:
+    """Slices of the rows whose products with g (B, m, k, n) stay small."""
+    B, m, k, n = g.shape
+    return chunks(n, B * m * k)
 
 
 def summed_pairs(g: Tensor, root: Tensor, out: Tensor) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
-from polyladder.training.solves.blocks import chunks
+from polyladder.training.solves.blocks import block_moment, row_chunks
 
 PROBES = 4
 """Random sign vectors that estimate the number of determined weights."""
@@ -39,7 +37,7 @@ class MatrixFreeRidge:
         self.g, self.h, self.weight = g, h if h.dim() == 3 else h.unsqueeze(0), weight.unsqueeze(1)
         self.total, self.alpha = total.reshape(-1, 1, 1), alpha.reshape(-1, 1, 1)
         left = g.new_zeros(g.shape[0], g.shape[2], g.shape[2])
-        for rows in self.row_chunks():
+        for rows in row_chunks(self.g):
             part = g[..., rows]
             left += ((part * self.weight[..., rows].unsqueeze(1)) @ part.mT).sum(1)
         left_values, self.left = torch.linalg.eigh(left / self.total)
@@ -57,23 +55,14 @@ class MatrixFreeRidge:
         values, vectors = torch.linalg.eigh(weighted @ self.h.mT / self.total)
         return values, vectors
 
-    def row_chunks(self) -> Iterator[slice]:
-        """Slices of the rows whose products with g stay small."""
-        B, m, k, n = self.g.shape
-        return chunks(n, B * m * k)
-
     def moment(self, response: Tensor) -> Tensor:
         """Weighted mean of g h' times the response (B, m, n). Shape (B, k, q)."""
-        out = self.g.new_zeros(self.g.shape[0], self.g.shape[2], self.h.shape[1])
-        for rows in self.row_chunks():
-            wanted = (response[..., rows] * self.weight[..., rows]).unsqueeze(2)
-            out += (self.g[..., rows] * wanted).sum(1) @ self.h[..., rows].mT
-        return out / self.total
+        return block_moment(self.g, self.h, response, self.weight) / self.total
 
     def apply(self, theta: Tensor) -> Tensor:
         """The system's matrix times a block (B, k, q)."""
         out = self.g.new_empty(self.g.shape[0], self.g.shape[1], self.g.shape[3])
-        for rows in self.row_chunks():
+        for rows in row_chunks(self.g):
             out[..., rows] = (self.g[..., rows] * (theta @ self.h[..., rows]).unsqueeze(1)).sum(2)
         return self.moment(out) + self.alpha * theta
 
@@ -125,10 +114,15 @@ class MatrixFreeRidge:
         q = self.h.shape[1]
         stream = torch.Generator().manual_seed(0)
         trace = self.g.new_zeros(B)
-        probes = PROBES if k * q < MANY else 1
+        probes = probes_of(k * q)
         for _ in range(probes):
             signs = torch.randint(0, 2, (k, q), generator=stream).to(self.g) * 2 - 1
             v = signs.expand(B, k, q)
             solved = self.solve(v, self.precondition(v), tolerance, iterations)
             trace += (v * (v - self.alpha * solved)).sum((1, 2))
         return trace / probes
+
+
+def probes_of(weights: int) -> int:
+    """Random sign vectors, each of which takes a solve, that count the determined weights of a block."""
+    return PROBES if weights < MANY else 1

@@ -154,7 +154,7 @@ def solve_layer(
     response, curvature = objective.bound.quadratic(blocks.f)
     weight = objective.weight * curvature
     left = response - blocks.f
-    regression = BlockRegression(g, h, theta, left, weight, objective.rows, alpha, blocks.precision)
+    regression = BlockRegression(g, h, theta, left, weight, objective.rows, alpha, blocks.precision, blocks.gram_rows)
     step = block_step(regression, estimating)
     weights[layer] = torch.add(theta, step.weights, alpha=relaxation)
     blocks.f = torch.add(blocks.f, step.outputs, alpha=relaxation)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,26 +18,25 @@ from polyladder.training.solves.alternating import fit_alternating, random_start
 from polyladder.training.solves.stages import RELAXATION
 from polyladder.training.students.view import View
 
-RIDGE = 1e-6
-"""Ridge weight: a teacher has no noise, and solves need a trace of it."""
+FIRST_POINTS, FIRST_SWEEPS = 3_000, 4
+"""Points and sweeps that a student begins with. They also say how much the rest of the points may be trusted: the ridge
+weights that are estimated there stay. A teacher has no noise, but what a student cannot follow acts as noise."""
 
-TOLERANCE = 1e-4
-"""A sweep that lowers the difference by less than this, relatively, is the last."""
+GRAM_POINTS = 5_000
+"""Points that the Gram matrices of later sweeps are summed over. More would make a sweep slower and hardly better."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a student looks like, and how long it learns.
+    """What a student looks like.
 
     Attributes:
         order: of the ladder.
         width: units per layer.
-        sweeps: at most.
     """
 
     order: int
     width: int
-    sweeps: int
 
     def weights(self, inputs: int, outputs: int) -> int:
         """Numbers of such a ladder."""
@@ -58,27 +58,45 @@ class Lesson:
     said: Tensor
     weight: Tensor | None
 
-    def first(self, count: int) -> Lesson:
-        """Its first rows."""
-        weight = None if self.weight is None else self.weight[:count]
-        return Lesson(self.w[:count], self.said[:count], weight)
 
+def learning(first: Lesson, whole: Callable[[], Lesson], start: LadderPolynomial) -> Iterator[LadderPolynomial]:
+    """Ladders over the coordinates that say more and more closely what was said: after a first look, then after sweeps.
 
-def learned(lesson: Lesson, start: LadderPolynomial, sweeps: int) -> LadderPolynomial:
-    """A ladder over the coordinates that says what was said, solved from a start."""
-    mean, scale = lesson.said.mean(0), lesson.said.std(0)
+    Args:
+        first: a few points.
+        whole: gives all points; asked for after the first look.
+        start: what to begin with.
+    """
+    mean, scale = first.said.mean(0), first.said.std(0)
     scale = torch.where(scale > 0, scale, torch.ones_like(scale))
+    # All gain of a sweep counts: who looks on decides when it is not worth it.
+    options: dict[str, Any] = {"relaxation": RELAXATION, "tolerance": 0.0}
     fit = fit_alternating(
         start.map(lambda t: t.unsqueeze(0)),
-        lesson.w,
-        (lesson.said - mean) / scale,
-        alpha=RIDGE,
-        sample_weight=lesson.weight,
-        sweeps=sweeps,
-        tolerance=TOLERANCE,
-        relaxation=RELAXATION,
+        first.w,
+        (first.said - mean) / scale,
+        sample_weight=first.weight,
+        sweeps=FIRST_SWEEPS,
+        **options,
     )
-    return rescale_outputs(fit.polynomial[0], scale, mean)
+    yield rescale_outputs(fit.polynomial[0], scale, mean)
+    lesson = whole()
+    said = (lesson.said - mean) / scale
+    alpha = fit.alpha * len(first.w) / len(said)
+    while True:
+        fit = fit_alternating(
+            fit.polynomial,
+            lesson.w,
+            said,
+            alpha=0.0,
+            known_alpha=alpha,
+            sample_weight=lesson.weight,
+            sweeps=1,
+            exact_sweeps=0,
+            gram_rows=GRAM_POINTS,
+            **options,
+        )
+        yield rescale_outputs(fit.polynomial[0], scale, mean)
 
 
 def fresh(form: Form, inputs: int, outputs: int, seed: int) -> LadderPolynomial:
