@@ -23,6 +23,7 @@ from polyladder.fitted.column import Column, described
 from polyladder.fitted.plan import Feature, Plan, feature_names, plan_of
 from polyladder.fitted.rows import read
 from polyladder.polynomial.evaluate import evaluate
+from polyladder.polynomial.few_directions import few_directions
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.layout import Layout
 from polyladder.polynomial.names import input_names
@@ -91,6 +92,10 @@ class FittedModel:
         parts = parts_of(self.ladders)
         if any(not isinstance(part, LadderPolynomial) for part in parts):
             return MeanOfParts(parts)
+        few = few_directions(self.ladders[0]) if len(self.ladders) == 1 else None
+        if few is not None:
+            inner = Layout.of(few.inner.map(lambda t: t.unsqueeze(0)))
+            return lambda z: inner.mean(z @ few.directions)
         # The members side by side: as one wide ladder their weights are mostly zeros.
         return Layout.of(self.ladders).mean
 

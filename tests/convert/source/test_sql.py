@@ -1,4 +1,5 @@
 import sqlite3
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -9,10 +10,13 @@ import torch
 from polyladder.convert.source.sql import horner, sql_source
 from polyladder.convert.source.sql_words import quoted
 from polyladder.fitted.model import fitted_model, ladder_model
+from polyladder.models.batched import stack
+from polyladder.polynomial.substitute import substitute
 from tests.convert.exported.test_parts import kernel, mixed_model
 from tests.convert.source.postgres import run as run_postgres
 from tests.export.estimators import NAMES, case, each, error
 from tests.ladders import random_ladder
+from tests.ladders import rows as matrix
 
 KNOWN = [name for name in NAMES if name != "posterior of three classes"]
 
@@ -89,6 +93,21 @@ def test_units_are_written_once():
     """A kernel of any degree has its directions once."""
     high, low = (str(sql_source(ladder_model(kernel([0, 1, 2, 3, 4], degree, units=40)))) for degree in (8, 2))
     assert len(high) < 2.5 * len(low)
+
+
+@pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
+def test_few_directions_are_written_once_beside_ladders_that_read_all_inputs(run):
+    few = substitute(random_ladder(d=2, hidden=(5, 5), m=1, seed=1), matrix(2, 9, seed=3), matrix(1, 2)[0])
+    other = random_ladder(d=9, hidden=(5, 5), m=1, seed=2)
+    x = np.random.default_rng(0).normal(size=(40, 9))
+    frame = pd.DataFrame(x, columns=[f"x{i}" for i in range(9)])
+    for members in ([few], [few, other]):
+        model = replace(ladder_model(few), ladders=stack(members))
+        text = str(sql_source(model))
+        assert "ladder_directions" in text
+        found = run(text, frame)
+        assert error([row[1:] for row in found], model.ladders(torch.tensor(x)).mean(0).numpy()) < 1e-12
+    assert len(str(sql_source(ladder_model(few)))) < 0.7 * len(str(sql_source(ladder_model(other))))
 
 
 def test_polynomials_of_one_number():

@@ -27,6 +27,7 @@ from polyladder.convert.source.text import Source
 from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
+from polyladder.polynomial.few_directions import few_directions
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.units import UnitSum
 
@@ -194,14 +195,33 @@ def between_knots(step: Quantile, x: str, low: int, high: int) -> str:
 def rungs(model: FittedModel) -> list[str]:
     """One expression per rung: all ladders side by side, without units that nothing reads; inputs are carried along.
 
-    Gates that the next rung has as well are columns of their own, computed once, while there are few enough columns.
+    Gates that the next rung has as well are columns of their own, computed once, while there are few enough columns. So
+    are the directions of a ladder that reads its inputs along few.
     """
-    members = [part for part in exported_parts(model) if isinstance(part, LadderPolynomial)]
+    whole = [part for part in exported_parts(model) if isinstance(part, LadderPolynomial)]
+    read = [few_directions(p) if p.W else None for p in whole]
+    members = [p if few is None else few.inner for p, few in zip(whole, read, strict=True)]
     inputs = [f"z{i}" for i in range(model.ladders.in_features)]
     parts, sums = unit_rungs(model, inputs if members else [])
     before = "ladder_sums" if parts else "ladder_features"
-    names = [inputs] * len(members)
-    room = len(inputs) + 2 * sum(max(p.hidden, default=0) for p in members) <= COLUMNS
+    # What each ladder reads, which later rungs read again.
+    own = [
+        inputs if few is None else [f"d{s}_{i}" for i in range(few.directions.shape[1])] for s, few in enumerate(read)
+    ]
+    carried = list(dict.fromkeys(name for names in own for name in names))
+    if any(read):
+        directions = [
+            f"{product_sum(direction, inputs, 0.0)} AS {name}"
+            for few, names in zip(read, own, strict=True)
+            if few is not None
+            for direction, name in zip(few.directions.mT.tolist(), names, strict=True)
+        ]
+        same = [name for name in carried if name in inputs]
+        listed = ",\n    ".join([", ".join(["k", *sums, *same]), *directions])
+        parts.append(f"ladder_directions AS MATERIALIZED (\n  SELECT {listed}\n  FROM {before}\n)")
+        before = "ladder_directions"
+    names = own
+    room = len(carried) + 2 * sum(max(p.hidden, default=0) for p in members) <= COLUMNS
 
     def repeats(p: LadderPolynomial, layer: int) -> bool:
         return room and same_gates(p, layer)
@@ -215,14 +235,14 @@ def rungs(model: FittedModel) -> list[str]:
             for i, unit in enumerate(mine):
                 gate = f"g{s}_{i}"
                 if gate not in known:
-                    gate = product_sum(p.V[l][i].tolist(), inputs, p.c[l][i].item())
+                    gate = product_sum(p.V[l][i].tolist(), own[s], p.c[l][i].item())
                 if f"g{s}_{i}" in kept:
                     columns.append(f"{gate} AS g{s}_{i}")
                 u = product_sum(p.W[l][i].tolist(), names[s], p.b[l][i].item())
                 columns.append(f"({u}) * ({gate}) AS {unit}")
             fresh.append(mine)
         later = any(not repeats(p, above) for p in members for above in range(l + 1, len(p.W)))
-        listed = ",\n    ".join([", ".join(["k", *sums, *(inputs if later else [])]), *columns])
+        listed = ",\n    ".join([", ".join(["k", *sums, *(carried if later else [])]), *columns])
         parts.append(f"ladder_rung_{l + 1} AS MATERIALIZED (\n  SELECT {listed}\n  FROM {before}\n)")
         names, before = fresh, f"ladder_rung_{l + 1}"
     outputs = []
@@ -276,7 +296,7 @@ def horner(powers: Sequence[float], t: str) -> str:
     """The polynomial of t with these coefficients, the highest power first.
 
     >>> horner([0.0, 2.0, 1.0], "t")
-    '2.00000000000000000e+00 * t + 1.00000000000000000e+00'
+    '2.0e0 * t + 1.0e0'
     """
     first = next((i for i, power in enumerate(powers) if power), len(powers) - 1)
     text = number(powers[first])

@@ -33,12 +33,13 @@ def comment(text: str) -> str:
 
 
 def number(value: float) -> str:
-    """A number with 17 digits, with an exponent: without one, DuckDB would take it for a decimal of fixed width.
+    """A number in the fewest digits that say it, with an exponent: without one, DuckDB would take it for a decimal.
 
-    >>> number(0.1)
-    '1.00000000000000006e-01'
+    >>> number(0.1), number(-2e30)
+    ('0.1e0', '-2e+30')
     """
-    return f"{value:.17e}".replace("e+00", "e0") if value == 0 else f"{float(value):.17e}"
+    text = repr(float(value))
+    return text if "e" in text else f"{text}e0"
 
 
 def balanced(terms: Sequence[str]) -> str:
@@ -61,7 +62,7 @@ def product_sum(weights: Sequence[float], names: Sequence[str], constant: float)
     """Constant + sum of weights times names; what is zero is left out.
 
     >>> product_sum([2.0, 0.0], ["a", "b"], 0.0)
-    '2.00000000000000000e+00 * a'
+    '2.0e0 * a'
     """
     terms = [f"{number(w)} * {name}" for w, name in zip(weights, names, strict=True) if w != 0]
     if constant != 0 or not terms:
