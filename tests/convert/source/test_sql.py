@@ -97,10 +97,10 @@ def test_units_are_written_once():
 
 @pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
 def test_few_directions_are_written_once_beside_ladders_that_read_all_inputs(run):
-    few = substitute(random_ladder(d=2, hidden=(5, 5), m=1, seed=1), matrix(2, 9, seed=3), matrix(1, 2)[0])
-    other = random_ladder(d=9, hidden=(5, 5), m=1, seed=2)
-    x = np.random.default_rng(0).normal(size=(40, 9))
-    frame = pd.DataFrame(x, columns=[f"x{i}" for i in range(9)])
+    few = substitute(random_ladder(d=2, hidden=(5, 5), m=1, seed=1), matrix(2, 30, seed=3), matrix(1, 2)[0])
+    other = random_ladder(d=30, hidden=(5, 5), m=1, seed=2)
+    x = np.random.default_rng(0).normal(size=(40, 30))
+    frame = pd.DataFrame(x, columns=[f"x{i}" for i in range(30)])
     for members in ([few], [few, other]):
         model = replace(ladder_model(few), ladders=stack(members))
         text = str(sql_source(model))
