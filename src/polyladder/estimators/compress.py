@@ -211,8 +211,8 @@ def missing(loss: Loss, outputs: Tensor, means: Tensor) -> float:
 
 def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> LadderEstimator:
     """A small ladder that says what another's model says at rows and between them."""
-    seed = options["seed"]
-    student = (LPNNClassifier if isinstance(teacher, Sure) else LPNNRegressor)(compact=False, random_state=seed)
+    seed, sure = options["seed"], chooses(teacher) and isinstance(teacher, Sure)
+    student = (LPNNClassifier if sure else LPNNRegressor)(compact=False, random_state=seed)
     given = read_rows(student, rows, categorical=None)
     rng = np.random.default_rng(seed)
     some = given.take(rng.permutation(len(given))[: TAUGHT // 2])
@@ -220,7 +220,8 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     points = joined(some, between)
     answers = answers_of(teacher, like_rows(points, rows))
     taught = np.arange(len(points) - JUDGED)
-    if isinstance(teacher, Sure):
+    if sure:
+        assert isinstance(teacher, Sure)
         # Each row once for every class that is likely, weighted by how likely it is.
         row, label = np.nonzero(answers[taught] > LEAST_PROBABILITY)
         classes = np.asarray(teacher.classes_)
@@ -251,12 +252,20 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     return small
 
 
+def chooses(teacher: Predicting) -> bool:
+    """Whether a model predicts classes; regressors of some libraries have an empty list of them."""
+    return isinstance(teacher, Choosing) and teacher.classes_ is not None and len(teacher.classes_) > 0
+
+
 def answers_of(teacher: Predicting, rows: Any) -> Array:
     """What a model answers: probabilities (n, classes), or numbers (n,) or (n, m)."""
     name = type(teacher).__name__
-    if isinstance(teacher, Choosing) and not isinstance(teacher, Sure):
-        raise TypeError(f"The {name} must have predict_proba: its labels do not say how sure it is. Calibrate it.")
-    found = np.asarray(teacher.predict_proba(rows) if isinstance(teacher, Sure) else teacher.predict(rows))
+    if chooses(teacher):
+        if not isinstance(teacher, Sure):
+            raise TypeError(f"The {name} must have predict_proba: its labels do not say how sure it is. Calibrate it.")
+        found = np.asarray(teacher.predict_proba(rows))
+    else:
+        found = np.asarray(teacher.predict(rows))
     if not np.issubdtype(found.dtype, np.number):
         raise TypeError(f"The {name} must answer with numbers, or have predict_proba; got {found.flat[0]!r}.")
     if found.ndim not in (1, 2) or len(found) != len(rows):
