@@ -5,11 +5,14 @@ import pytest
 
 from polyladder import LPNNClassifier, LPNNRegressor
 from polyladder.estimators.selection.candidates.constant import Constant
+from polyladder.estimators.selection.candidates.ladders import LadderTrial
 from polyladder.estimators.selection.candidates.linear import Linear
 from polyladder.estimators.selection.candidates.trial import Trial
-from polyladder.estimators.selection.judge import CAUTION, SURE, better, narrowed, row_losses, simplest
+from polyladder.estimators.selection.judge import CAUTION, SURE, better, judged, narrowed, row_losses, simplest
+from polyladder.estimators.selection.options import EFFORTS
 from polyladder.estimators.selection.problem import Problem
 from tests.estimators.selection.problems import problem_of
+from tests.ladders import random_ladder
 
 RNG = np.random.default_rng(5)
 Y = RNG.normal(size=(200, 1))
@@ -50,15 +53,15 @@ def test_few_rows_of_classes_must_be_surer() -> None:
     gain = row_losses(rows, trials, np.array([1.0, 0.0])) - row_losses(rows, trials, weights)
     error = gain.std() / np.sqrt(40)
     assert SURE < gain.mean() / error < SURE * (1 + CAUTION / 40)  # enough for numbers
-    np.testing.assert_array_equal(simplest(rows, trials, weights), [1.0, 0.0])
+    np.testing.assert_array_equal(simplest(rows, trials, [weights]), [1.0, 0.0])
 
 
 def test_a_line_that_does_as_well_is_taken_alone() -> None:
     line, kernel = Y + 0.3 * RNG.normal(size=Y.shape), Y + 0.3 * RNG.normal(size=Y.shape)
     same = [trial("linear", line), trial("kernel", line + 1e-6 * RNG.normal(size=Y.shape))]
-    assert simplest(problem(), same, np.array([0.5, 0.5]))[1] == 0.0
+    assert simplest(problem(), same, [np.array([0.5, 0.5])])[1] == 0.0
     apart = [trial("linear", line), trial("kernel", kernel)]
-    np.testing.assert_array_equal(simplest(problem(), apart, np.array([0.5, 0.5])), [0.5, 0.5])
+    np.testing.assert_array_equal(simplest(problem(), apart, [np.array([0.5, 0.5])]), [0.5, 0.5])
 
 
 def test_a_clear_line_of_few_rows_is_not_taken_for_chance() -> None:
@@ -67,18 +70,31 @@ def test_a_clear_line_of_few_rows_is_not_taken_for_chance() -> None:
     few = problem_of(y, None, np.ones(12), np.arange(12), np.arange(12) % 3, 3)
     line = trial("linear", y + 0.02 * RNG.normal(size=y.shape))
     assert not better(row_losses(few, [line], np.ones(1)), row_losses(few, [line], np.zeros(1)), np.ones(12))
-    assert simplest(few, [line], np.ones(1))[0] == pytest.approx(1, abs=0.01)
+    assert simplest(few, [line], [np.ones(1)])[0] == pytest.approx(1, abs=0.01)
 
 
 def test_what_beats_an_exact_line_in_the_last_digits_does_not_count() -> None:
     line = Y * (1 + 1e-13)
     trials = [trial("linear", line), trial("kernel", Y.copy())]
-    np.testing.assert_allclose(simplest(problem(), trials, np.array([0.0, 1.0])), [1.0, 0.0], atol=1e-9)
+    np.testing.assert_allclose(simplest(problem(), trials, [np.array([0.0, 1.0])]), [1.0, 0.0], atol=1e-9)
 
 
 def test_what_is_no_better_than_the_mean_is_the_mean() -> None:
     trials = [trial("linear", RNG.normal(size=Y.shape)), trial("kernel", RNG.normal(size=Y.shape))]
-    assert not simplest(problem(), trials, np.array([0.1, 0.1])).any()
+    assert not simplest(problem(), trials, [np.array([0.1, 0.1])]).any()
+
+
+def test_where_ladders_disappoint_the_others_still_count() -> None:
+    """Their scatter was taken for more than it is, so that they have nearly all weight; rows left out say otherwise."""
+    wrong, own, other = RNG.normal(size=(3, *Y.shape))
+    line, kernel = trial("linear", Y + 0.5 * wrong), trial("kernel", Y + 0.4 * wrong + 0.1 * own)
+    left_out = Y + 0.5 * wrong + 0.3 * other
+    ladders = LadderTrial("standard", 4, left_out, np.arange(1), random_ladder(1, (2,), 1), excess=0.3)
+    no_block = None  # it tells kernels apart, of which there are none
+    _, trials, weights = judged(problem(), [line, kernel, ladders], no_block, EFFORTS["default"], RNG)
+    counts = {type(each).__name__ for each, weight in zip(trials, weights, strict=True) if weight > 0}
+    assert "Other" in counts
+    assert "LadderTrial" not in counts
 
 
 def test_rows_that_one_candidate_does_not_predict_are_not_compared() -> None:

@@ -90,13 +90,20 @@ def judged(
     light = [t for t, w in zip(trials, weights, strict=True) if isinstance(t, LadderTrial) and w < LIGHT]
     if light:
         heavy = [i for i, t in enumerate(trials) if t not in light]
-        trials = [trials[i] for i in heavy]
-        weights = weighed(trials, costs[heavy])
+        trials, costs = [trials[i] for i in heavy], costs[heavy]
+        weights = weighed(trials, costs)
     main = [isinstance(t, LadderTrial) and w > ALONE for t, w in zip(trials, weights, strict=True)]
     if any(main):
         weights = np.where(main, 1.0, 0.0)
     some, own = narrowed(problem, trials)
-    weights = simplest(some, own, weights)
+    sums = [weights]
+    if any(isinstance(t, LadderTrial) and w > 0 for t, w in zip(own, weights, strict=True)):
+        # A ladder's weight counts on what its scatter hides. Where that hope does not hold, the others still may.
+        steady = [i for i, t in enumerate(own) if not isinstance(t, LadderTrial)]
+        others = np.zeros_like(weights)
+        others[steady] = stack(some, [own[i] for i in steady], costs[steady])
+        sums.append(others)
+    weights = simplest(some, own, sums)
     # Those that fell out stay on record.
     rows = np.isin(problem.chosen, some.chosen)
     out = [replace(trial, left_out=trial.left_out[rows]) for trial in light]
@@ -122,21 +129,26 @@ def stack(problem: Problem, trials: Sequence[Trial], price: Array) -> Array:
     return stack_scores(problem.loss, [t.left_out for t in trials], problem.goal, chosen_weight(problem), price)
 
 
-def simplest(problem: Problem, trials: Sequence[Trial], weights: Array) -> Array:
-    """The weights, unless a constant or lines alone predict left-out rows as well up to chance."""
+def simplest(problem: Problem, trials: Sequence[Trial], sums: Sequence[Array]) -> Array:
+    """The first of some sums, each given by its weights, that beats a constant and lines alone, by more than chance.
+
+    Where none does, the weights of lines alone, or of a constant.
+    """
     plain = [i for i, t in enumerate(trials) if isinstance(t, Constant | Linear)]
-    none, line = np.zeros_like(weights), np.zeros_like(weights)
+    none, line = np.zeros(len(trials)), np.zeros(len(trials))
     none[[i for i in plain if isinstance(trials[i], Constant)]] = 1.0
     line[plain] = stack(problem, [trials[i] for i in plain], np.zeros(len(plain)))
     share = chosen_weight(problem) / chosen_weight(problem).sum()
-    mean, straight, losses = (row_losses(problem, trials, each) for each in (none, line, weights))
+    mean, straight = (row_losses(problem, trials, each) for each in (none, line))
 
     def beats_mean(loss: Array, sure: float) -> bool:
         return better(loss, mean, share, sure) or bool(share @ loss < CLEAR * (share @ mean))
 
     sure = SURE * (1 + (FEW if problem.loss.by_rows else CAUTION) / len(share))
-    if beats_mean(losses, sure) and better(losses, straight, share, sure):
-        return weights
+    for weights in sums:
+        losses = row_losses(problem, trials, weights)
+        if beats_mean(losses, sure) and better(losses, straight, share, sure):
+            return weights
     return line if beats_mean(straight, SURE) else none
 
 

@@ -143,7 +143,7 @@ def choose_trained(
     trials: list[Trial] = [constant(divided), *linear_models(divided, rng)]
     ladders, curve = trained_ladders(divided, options, rng)
     trials += ladders
-    weights = simplest(problem, trials, stack(problem, trials, np.zeros(len(trials))))
+    weights = simplest(problem, trials, [stack(problem, trials, np.zeros(len(trials)))])
     chosen = finished(table.take(held), values[held], features, target, problem, trials, weights)
     # How well rows support predictions is learned of rows that were trained on.
     some = inside[np.linspace(0, len(inside) - 1, min(len(inside), MOST_ROWS)).round().astype(np.intp)]
