@@ -73,6 +73,19 @@ def test_uncertainty_comes_in_two_parts(friedman: Fitted) -> None:
 
 
 @pytest.mark.slow
+def test_all_that_is_predicted_comes_from_one_distribution(friedman: Fitted) -> None:
+    model, X, y = friedman
+    X, y = X[:30], y[:30]
+    said = model.predict_distribution(X)
+    mixture = model.predictive(X)
+    np.testing.assert_array_equal(said.std, model.predict(X, return_std=True)[1])
+    np.testing.assert_array_equal(said.interval(0.8), model.predict_interval(X, 0.8))
+    np.testing.assert_array_equal(said.log_likelihood(y), model.log_likelihood(X, y))
+    np.testing.assert_allclose(said.mean, mixture.center.mean(0)[:, 0], rtol=0.2, atol=1.0)
+    assert np.abs(said.mean - model.predict(X)).max() > 0  # which is the median over the draws
+
+
+@pytest.mark.slow
 def test_a_draw_that_explodes_does_not_move_the_prediction(friedman: Fitted) -> None:
     model, X, _ = friedman
     before, (low, high) = model.predict(X), model.predict_interval(X)

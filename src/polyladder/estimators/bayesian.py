@@ -43,6 +43,7 @@ from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.diagnostics import effective_sample_size, split_rhat
 from polyladder.predictive.mixture import StudentMixture, waic
+from polyladder.predictive.mixture_predictive import MixturePredictive
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
 from polyladder.tables.partitions import Coded, LocalPartitions, Partitions
 from polyladder.training.bayes.gibbs import sample_gibbs
@@ -476,6 +477,21 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         return self.model_.distribution(self.read_table(X))
 
     @rows_on_one_thread
+    def predict_distribution(self, X: Any) -> MixturePredictive:
+        """The distribution of a new observation at each row: means, quantiles, densities, scores, draws.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        MixturePredictive
+        """
+        mixture = self.predictive(X)  # which asks first whether anything was fitted
+        return MixturePredictive(mixture, self.target_.flat)
+
+    @rows_on_one_thread
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Predict the target: the median over the draws, which a draw that explodes in an empty corner cannot move.
 
@@ -495,14 +511,11 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov must not both be True; the covariance holds the variances.")
-        mixture = self.predictive(X)
-        y = self._answer().shaped(mixture.median())
-        if return_cov or return_std:
-            covariance = mixture.weights_covariance() + torch.diag_embed(mixture.noise_variance())
-            if return_cov:
-                return y, covariance.numpy()
-            return y, self._answer().shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
-        return y
+        said = self.predict_distribution(X)
+        y = said.shaped(said.mixture.median())
+        if return_std:
+            return y, said.std
+        return (y, said.covariance) if return_cov else y
 
     @rows_on_one_thread
     def predict_uncertainty(self, X: Any) -> Uncertainty:
@@ -534,11 +547,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         -------
         low, high : ndarrays of shape (n,) or (n, m)
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1; got {level!r}.")
-        mixture = self.predictive(X)
-        low, high = (self._answer().shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
-        return low, high
+        return self.predict_distribution(X).interval(level)
 
     @rows_on_one_thread
     def log_likelihood(self, X: Any, y: Any) -> Array:
@@ -553,9 +562,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         -------
         ndarray of shape (n,)
         """
-        mixture = self.predictive(X)
-        target = torch.tensor(self._read_target(y)).reshape(mixture.center.shape[1:])
-        return np.asarray(mixture.log_density(target).numpy())
+        said = self.predict_distribution(X)
+        return said.log_likelihood(self._read_target(y).reshape(said.mean.shape))
 
     @rows_on_one_thread
     def sample(self, X: Any, n: int = 1) -> Array:
@@ -570,9 +578,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         -------
         ndarray of shape (n, rows) or (n, rows, m)
         """
-        generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
-        drawn = self.predictive(X).sample(n, generator)
-        return self._answer().shaped(drawn)
+        return self.predict_distribution(X).sample(n, seeds_from(self.random_state, 2)[1])
 
 
 @dataclass(eq=False, repr=False)
@@ -677,15 +683,9 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     @rows_on_one_thread
     def log_likelihood(self, X: Any, y: Any) -> Array:
         """Log probability of each row's class. Shape (n,)."""
-        p = self.predict_proba(X)
-        return np.log(p[np.arange(len(p)), self.target_.encode(self._read_target(y))])
+        return self.predict_distribution(X).log_likelihood(self._read_target(y))
 
     @rows_on_one_thread
-    def sample(self, X: Any, n: int = 1) -> np.ndarray[Any, Any]:
-        """Classes of each row, each from a draw of its own, by ``random_state``. Shape (n, rows)."""
-        each = self._each(X)
-        generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
-        rows = each.shape[1]
-        which = torch.randint(len(each), (n, rows), generator=generator)
-        p = each[which, torch.arange(rows)].reshape(n * rows, -1)
-        return self.classes_[torch.multinomial(p, 1, generator=generator).reshape(n, rows).numpy()]
+    def sample(self, X: Any, n: int = 1) -> Array:
+        """Classes of each row, by ``random_state``. Shape (n, rows)."""
+        return self.predict_distribution(X).sample(n, seeds_from(self.random_state, 2)[1])

@@ -36,6 +36,7 @@ from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.substitute import substitute
+from polyladder.predictive.class_predictive import ClassPredictive
 from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table, is_frame
@@ -486,6 +487,20 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
         """Probability of each class. Shape (n, classes)."""
         outputs = self._outputs(X)  # which asks first whether anything was fitted
         return self._answer().probabilities(outputs.unsqueeze(0)).numpy()
+
+    def predict_distribution(self, X: Any) -> ClassPredictive:
+        """The distribution of each row's class: probabilities, sets of classes, scores, draws.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ClassPredictive
+        """
+        p = self.predict_proba(X)  # which asks first whether anything was fitted
+        return ClassPredictive(torch.from_numpy(p), self.classes_)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row. Shape (n,)."""

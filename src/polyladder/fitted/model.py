@@ -30,7 +30,10 @@ from polyladder.polynomial.names import input_names
 from polyladder.polynomial.trim import trim
 from polyladder.polynomial.units import MeanOfParts, parts_of
 from polyladder.polynomial.widen import sharing, widen
+from polyladder.predictive.class_predictive import ClassPredictive
 from polyladder.predictive.mixture import StudentMixture
+from polyladder.predictive.mixture_predictive import MixturePredictive
+from polyladder.predictive.predictive import Predictive
 from polyladder.tables.describe import describe_columns
 from polyladder.tables.landmarks import Landmarks
 from polyladder.tables.table import Table
@@ -195,6 +198,17 @@ class FittedModel:
         if not isinstance(self.answer, Classes | Probit):
             raise TypeError(f"The model must predict classes to have probabilities; it predicts {self.target}.")
         return np.asarray(self.answer.probabilities(self.said(rows)).numpy())
+
+    def predict_distribution(self, rows: Any) -> Predictive:
+        """The distribution of a new observation at each row: of a posterior of numbers, or of classes."""
+        if isinstance(self.answer, Draws):
+            return MixturePredictive(self.distribution(rows), self.answer.flat)
+        if isinstance(self.answer, Labelled):
+            return ClassPredictive(self.answer.probabilities(self.said(rows)), np.array(self.answer.labels))
+        raise TypeError(
+            f"The model must be a posterior, or predict classes, to have distributions; it is a {self.kind}. "
+            "Use BayesianLPNNRegressor."
+        )
 
     def distribution(self, rows: Any) -> StudentMixture:
         """The distribution of a new observation at each row, of a posterior over regressions."""
