@@ -17,10 +17,10 @@ from polyladder.fitted.steps import Affine, Blank, Clip, Fill
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.conformal import Calibrated, conformal_widths, grouped_widths
 from polyladder.tables.table import Table
+from polyladder.training.errors.log_scale import typical_size
+from polyladder.training.errors.quadratic import Quadratic, quadratic_scale
+from polyladder.training.errors.shape import shape_of
 from polyladder.training.kernels.relevance import Array
-from polyladder.training.spread.log_scale import typical_size
-from polyladder.training.spread.quadratic import Quadratic, quadratic_scale
-from polyladder.training.spread.shape import shape_of
 
 LEVELS = tuple(i / 100 for i in range(1, 100))
 """Probabilities whose intervals are calibrated."""
@@ -137,11 +137,12 @@ def one_output(z: Array, errors: Array, weight: Array, least: float, seed: int) 
 def side_by_side(quadratics: list[Quadratic]) -> LadderPolynomial:
     """One ladder with an output for each quadratic."""
     parts = [each.ladder() for each in quadratics]
-    return LadderPolynomial(
-        *((torch.cat([vars(p)[name][0] for p in parts]),) for name in ("W", "b", "V", "c")),
-        readout=torch.block_diag(*(p.readout for p in parts)),
-        offset=torch.cat([p.offset for p in parts]),
-    )
+    W, b, V, c = ((torch.cat([vars(p)[name][0] for p in parts]),) for name in ("W", "b", "V", "c"))
+    units = [len(p.b[0]) for p in parts]
+    readout = torch.zeros(len(parts), sum(units), dtype=torch.float64)
+    for o, (p, end) in enumerate(zip(parts, np.cumsum(units).tolist(), strict=True)):
+        readout[o, end - units[o] : end] = p.readout[0]
+    return LadderPolynomial(W, b, V, c, readout, torch.cat([p.offset for p in parts]))
 
 
 def group_widths(scores: Tensor, table: Table, by: int, general: Calibrated) -> GroupWidths:
@@ -210,6 +211,16 @@ def swayed(model: FittedModel, table: Table, columns: list[int], seed: int) -> A
         numbers[:, place[i]] = np.roll(numbers[:, place[i]], 1)
         found.append(np.sqrt(6 * np.mean((predict(replace(some, numbers=numbers)) - before) ** 2, 0)))
     return np.stack(found)
+
+
+def column_of(table: Table, by: str | int) -> int:
+    """The position of a column of texts that is known by its name or its position."""
+    found = list(table.names).index(by) if by in table.names else by
+    if found not in table.categories:
+        texts = [table.names[i] for i in table.categories]
+        listed = ", ".join(map(repr, texts[:10])) or "none"
+        raise ValueError(f"calibrate_by must be a column of texts; got {by!r}. Columns of texts are: {listed}.")
+    return int(found)
 
 
 def as_predicted(model: FittedModel) -> Callable[[Table], Array]:

@@ -32,6 +32,7 @@ from polyladder.fitted.answers.answer import Numeric
 from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.features import KINDS, Features, read_rows
 from polyladder.fitted.model import FittedModel
+from polyladder.fitted.spread import Spread
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
@@ -91,6 +92,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     landmarks_: Landmarks | None = None
     """A few training rows that searches start from; none of sparse rows, of posteriors and in files of 0.1."""
+
+    spread_: Spread | None = None
+    """How far new observations lie from predictions; None where no rows were left out to learn it from."""
 
     features_: Any = None
     """The transformer in front of the model; None before a fit."""
@@ -213,7 +217,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 "The model must have been fitted to a dense table; got one of sparse rows. "
                 "Fit it to the columns that matter, as a dense table."
             )
-        parts = (self.features_, self.target_, self._learned(), self.card_, self.landmarks_)
+        parts = (self.features_, self.target_, self._learned(), self.card_, self.landmarks_, self.spread_)
         known = MODELS.get(self)
         if known is None or any(a is not b for a, b in zip(known.parts, parts, strict=True)):
             known = MODELS[self] = Described(parts, self._model())
@@ -453,7 +457,7 @@ class NumberPrediction(RegressorMixin):  # type: ignore[misc]
 
     def _answer(self) -> Numeric:
         target = self.target_
-        return Numbers(guard_of(target, bool(self.guard)), target.flat, span_of(target))
+        return Numbers(guard_of(target, bool(self.guard)), target.flat, span_of(target), self.spread_)
 
     def _read_target(self, y: Any) -> Array:
         return read_numbers(self, y)

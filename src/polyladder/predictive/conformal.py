@@ -21,7 +21,7 @@ class Calibrated:
 
     Attributes:
         levels: ascending, in (0, 1). Shape (k,).
-        widths: never falling with the level. Shape (k, m).
+        widths: never falling with the level. Shape (k, m), or (k, n, m) where rows have widths of their own.
     """
 
     levels: Tensor
@@ -29,8 +29,8 @@ class Calibrated:
 
     def __post_init__(self) -> None:
         check_ascending(self.levels)
-        if self.widths.dim() != 2 or len(self.widths) != len(self.levels):
-            wanted = f"({len(self.levels)}, m)"
+        if self.widths.dim() not in (2, 3) or len(self.widths) != len(self.levels):
+            wanted = f"({len(self.levels)}, m) or ({len(self.levels)}, n, m)"
             raise ValueError(f"widths must have shape {wanted}; got shape {tuple(self.widths.shape)}.")
         check_rising("widths", self.widths)
 
@@ -41,6 +41,10 @@ class Calibrated:
         if level > self.levels[-1]:
             return width.maximum(self.widths[-1])
         return between(self.levels, self.widths, level)
+
+    def rows(self, index: Tensor) -> Calibrated:
+        """The widths of the rows with these numbers (k,)."""
+        return self if self.widths.dim() == 2 else Calibrated(self.levels, self.widths[:, index])
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,8 +56,8 @@ class StudentPredictive(NumberPredictive):
             raise ValueError(f"scale must be positive; got {float(self.scale.min()):g}.")
         if not bool((self.degrees > 1).all()):
             raise ValueError(f"degrees must be more than 1, to have a mean; got {float(self.degrees.min()):g}.")
-        if self.widths is not None and self.widths.widths.shape[1] != m:
-            raise ValueError(f"widths must be of {m} outputs; got {self.widths.widths.shape[1]}.")
+        if self.widths is not None and self.widths.widths.shape[1:] not in ((m,), self.center.shape):
+            raise ValueError(f"widths must be of {m} outputs; got shape {tuple(self.widths.widths.shape)}.")
 
     @property
     def means(self) -> Tensor:
@@ -114,4 +114,5 @@ class StudentPredictive(NumberPredictive):
 
     def rows(self, index: Tensor) -> Self:
         """The distributions of the rows with these numbers (k,)."""
-        return replace(self, center=self.center[index], scale=self.scale[index])
+        widths = None if self.widths is None else self.widths.rows(index)
+        return replace(self, center=self.center[index], scale=self.scale[index], widths=widths)

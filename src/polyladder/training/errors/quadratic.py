@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.training.errors.log_scale import log_densities, log_scale_coefficients
 from polyladder.training.kernels.relevance import Array
-from polyladder.training.spread.log_scale import log_densities, log_scale_coefficients
 
 LANDMARKS = 100
 """Rows through which the directions of the kernels lie, at most. More would cost more and hardly say more."""

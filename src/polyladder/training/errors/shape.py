@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyladder.training.errors.log_scale import log_densities, log_scale_coefficients
 from polyladder.training.kernels.relevance import Array
-from polyladder.training.spread.log_scale import log_densities, log_scale_coefficients
 
 TAILS = (3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 20.0, 50.0, np.inf)
 """Degrees of freedom that are tried. Fewer than 3 would have standard deviations that say nothing."""
