@@ -55,10 +55,10 @@ def test_groups_are_calibrated_by_themselves() -> None:
         grouped_widths(scores, groups[:3], [0.8])
 
 
-def test_class_scores_count_what_is_at_least_as_probable() -> None:
-    p = torch.tensor([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.1, 0.2, 0.7]]).double()
+def test_class_scores_count_what_is_more_probable() -> None:
+    p = torch.tensor([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.1, 0.2, 0.7]], dtype=torch.float64)
     each = [class_scores(p, torch.full((3,), c)) for c in range(3)]
-    expected = torch.tensor([[0.5, 0.8, 1.0], [0.8, 0.8, 1.0], [1.0, 0.9, 0.7]]).double()
+    expected = torch.tensor([[0.0, 0.5, 0.8], [0.0, 0.4, 0.8], [0.9, 0.7, 0.0]], dtype=torch.float64)
     torch.testing.assert_close(torch.stack(each, 1), expected)
 
 

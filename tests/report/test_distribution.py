@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 from polyladder.predictive.class_predictive import ClassPredictive
 from polyladder.predictive.predictive import Predictive
 from polyladder.predictive.student import StudentPredictive
-from tests.predictive.predictives import NUMBERS, classes
+from tests.predictive.predictives import NUMBERS, classes, student
 
 
 @pytest.mark.parametrize("said", NUMBERS.values(), ids=NUMBERS.keys())
@@ -39,6 +39,12 @@ def test_rows_beyond_the_first_are_counted() -> None:
     assert "and 3 more rows" in said._repr_html_()
     assert said[:0]._repr_html_().count("<tr>") == 1
     assert NUMBERS["student"][:0]._repr_html_().count("<tr>") == 1
+
+
+def test_outputs_beyond_the_first_are_counted() -> None:
+    page = student(3.0, 3.0, 3.0, 3.0, 3.0, flat=False)[:1]._repr_html_()
+    assert page.count("<svg") == 4
+    assert "The first 4 of 5 outputs are shown." in page
 
 
 def test_the_table_of_classes_escapes_its_labels() -> None:

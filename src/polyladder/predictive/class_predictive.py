@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.predictive.conformal import Thresholds
+from polyladder.predictive.conformal import Thresholds, mass_before
 from polyladder.predictive.predictive import Array, Predictive, check_count, check_level, seed_of
 
 ROUNDING = 1e-9
-"""How far summed probabilities may miss a level by rounding."""
+"""How far summed probabilities may miss a level or a threshold by rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,24 +74,18 @@ class ClassPredictive(Predictive):
     def sets(self, level: float = 0.9) -> Array:
         """The smallest set of the most probable classes that holds the label with probability ``level``, at each row.
 
-        With calibrated ``thresholds`` a class belongs to the set if the classes at least as probable have a summed
-        probability of at most the threshold; without, classes are added until their sum reaches the level. The most
-        probable class always belongs to it. Sets of higher levels hold those of lower ones.
+        A class belongs to it if those more probable have a summed probability below the level; with calibrated
+        ``thresholds``, of at most the threshold. So the most probable class always belongs to it, and sets of higher
+        levels hold those of lower ones.
 
         Returns:
             Whether each class belongs to it. Shape (n, classes), bool.
         """
         check_level(level)
-        sorted_p, order = self.probabilities.sort(dim=1, descending=True, stable=True)
-        reached = sorted_p.cumsum(1)
+        before = mass_before(self.probabilities)
         if self.thresholds is None:
-            inside = reached - sorted_p < level - ROUNDING
-        else:
-            # Of equally probable classes each counts all of them, as in `class_scores`.
-            last = torch.searchsorted(-sorted_p, -sorted_p, right=True) - 1
-            inside = reached.gather(1, last) <= self.thresholds.at(level) + ROUNDING
-        inside[:, 0] = True
-        return np.asarray(torch.zeros_like(inside).scatter(1, order, inside).numpy())
+            return np.asarray((before < level * (1 - ROUNDING)).numpy())
+        return np.asarray((before <= self.thresholds.at(level) + ROUNDING).numpy())
 
     def logpdf(self, y: Any) -> Array:
         """Log probability of label y, minus infinity where it is 0.

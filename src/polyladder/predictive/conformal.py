@@ -116,20 +116,30 @@ def grouped_widths(scores: Tensor, groups: Array, levels: Sequence[float]) -> di
     return {label: conformal_widths(scores[rows], levels) for label, rows in enough.items()}
 
 
-def class_scores(probabilities: Tensor, label_numbers: Tensor) -> Tensor:
-    """How far down the list of classes each label stands: the summed probability of all classes at least as probable.
+def mass_before(probabilities: Tensor) -> Tensor:
+    """The summed probability of all classes more probable than each; of equal ones the first comes first.
 
-    The score of adaptive prediction sets, without their random part.
+    Shapes (n, classes).
+    """
+    falling, order = probabilities.sort(dim=1, descending=True, stable=True)
+    before = torch.cat([torch.zeros_like(falling[:, :1]), falling.cumsum(1)[:, :-1]], 1)
+    return torch.empty_like(before).scatter(1, order, before)
+
+
+def class_scores(probabilities: Tensor, label_numbers: Tensor) -> Tensor:
+    """How far down the list of classes each label stands: the summed probability of all classes more probable.
+
+    It is the score of adaptive prediction sets without their random part, and without the label's own probability: so
+    the most probable class always belongs to the set, and sets do not grow beyond their level because it does.
 
     Args:
         probabilities: Shape (n, classes).
         label_numbers: Shape (n,), int64.
 
     Returns:
-        Shape (n,), in (0, 1].
+        Shape (n,), in [0, 1).
     """
-    own = probabilities.gather(1, label_numbers.unsqueeze(1))
-    return (probabilities * (probabilities >= own)).sum(1)
+    return mass_before(probabilities).gather(1, label_numbers.unsqueeze(1))[:, 0]
 
 
 def class_thresholds(scores: Tensor, levels: Sequence[float]) -> Thresholds:

@@ -51,9 +51,12 @@ class StudentPredictive(NumberPredictive):
             shapes = tuple(self.center.shape), tuple(self.scale.shape)
             raise ValueError(f"scale must have shape {shapes[0]}, as center has; got shape {shapes[1]}.")
         if self.degrees.shape != (m,):
-            raise ValueError(f"degrees must have shape ({m},); got shape {tuple(self.degrees.shape)}.")
+            raise ValueError(
+                f"degrees must have shape ({m},), one for each output; got shape {tuple(self.degrees.shape)}."
+            )
         if not bool((self.scale > 0).all()):
-            raise ValueError(f"scale must be positive; got {float(self.scale.min()):g}.")
+            least = float(self.scale.min())
+            raise ValueError(f"scale must be positive; got {least:g}. Take a small number where nothing is uncertain.")
         if not bool((self.degrees > 1).all()):
             raise ValueError(f"degrees must be more than 1, to have a mean; got {float(self.degrees.min()):g}.")
         if self.widths is not None and self.widths.widths.shape[1:] not in ((m,), self.center.shape):

@@ -104,8 +104,10 @@ def distribution_html(predictive: Predictive) -> str:
         head, lines = ["row", "mean", f"{LEVEL:.0%} interval", ""], number_lines(first)
     names = "".join(f"<th style='text-align:left'>{html.escape(name)}</th>" for name in head)
     rows = "".join(f"<tr>{''.join(f'{CELL}{cell}</td>' for cell in line)}</tr>" for line in lines)
-    more = len(predictive) - len(first)
+    more, outputs = len(predictive) - len(first), first.mean[0].size if len(first) else 0
     rest = f"<p>and {counted(more, 'more row')}</p>" if more else ""
+    if isinstance(first, NumberPredictive) and outputs > OUTPUTS:
+        rest += f"<p>The first {OUTPUTS} of {outputs} outputs are shown.</p>"
     return f"<div><code>{html.escape(repr(predictive))}</code><table><tr>{names}</tr>{rows}</table>{rest}</div>"
 
 
