@@ -91,6 +91,7 @@ def test_rivals_find_the_scale_of_the_noise_in_units_of_the_target(rival):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The optimal value found")
 def test_the_gaussian_process_finds_the_noise_and_adds_it():
     X = random.uniform(-1, 1, size=(150, 2))
     y = 500 + 20 * (X[:, 0] + 0.1 * random.normal(size=150))
