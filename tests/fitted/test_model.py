@@ -171,6 +171,6 @@ def test_distributions_are_those_of_the_estimator() -> None:
 def test_numbers_without_error_bars_have_no_distribution() -> None:
     X, y = rows()
     with pytest.raises(
-        TypeError, match=r"The model must be a posterior, or predict classes.*LPNNRegressor\. Use Bayes"
+        ValueError, match=r"The LPNNRegressor must know its errors at rows that it did not see.*calibrate\(X, y\)"
     ):
         LPNNRegressor(**TINY).fit(X, y).model_.predict_distribution(X)

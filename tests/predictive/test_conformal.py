@@ -87,7 +87,7 @@ def test_what_cannot_be_calibrated_is_refused(scores: torch.Tensor, levels: list
 
 def test_parts_that_do_not_fit_are_refused() -> None:
     two = torch.tensor([0.5, 0.9]).double()
-    with pytest.raises(ValueError, match=r"widths must have shape \(2, m\); got shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"widths must have shape \(2, m\) or \(2, n, m\); got shape \(2,\)"):
         Calibrated(two, torch.ones(2))
     with pytest.raises(ValueError, match="widths must be finite, at least 0 and never fall"):
         Calibrated(two, torch.tensor([[2.0], [1.0]]))

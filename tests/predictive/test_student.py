@@ -105,7 +105,7 @@ def test_parts_that_do_not_fit_are_refused(
 
 
 def test_widths_of_other_outputs_are_refused() -> None:
-    with pytest.raises(ValueError, match="widths must be of 2 outputs; got 1"):
+    with pytest.raises(ValueError, match=r"widths must be of 2 outputs; got shape \(1, 1\)"):
         StudentPredictive(
             ONE.expand(3, 2), ONE.expand(3, 2), torch.full((2,), 4.0).double(), False, calibrated([0.5], [1.0])
         )

@@ -26,7 +26,7 @@ STEP: tuple[Form, ...] = tuple(
 
 
 def unfit_spread(estimator: TableEstimator, inputs: int, outputs: int) -> str | None:
-    """ "spread_" if it is not what it is read as, else None; files of earlier versions have none.
+    """The word ``spread_`` if it is not what it is read as, else None; files of earlier versions have none.
 
     Args:
         estimator: whose features have been checked.
