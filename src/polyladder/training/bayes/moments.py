@@ -28,11 +28,8 @@ from polyladder.training.losses.squared import SQUARED
 from polyladder.training.rows import Rows, checked_rows, chosen_rows, row_weights
 from polyladder.training.solves.blocks import as_ladders
 
-START = 1e-2
-"""Where a ladder without variances starts: at this share of its block's mean square."""
-
 WIDTH = 1e-2
-"""Least mean square of a block by which the variances of its weights start."""
+"""Least variance at which the weights of a ladder without variances start. At zero they would never leave it."""
 
 LEAST_NOISE = 0.1
 """The noise variance stays above this share of the start's mean squared error. Lower, weights may take the place of
@@ -93,8 +90,9 @@ def fit_moments(
     All weights move at once, by L-BFGS on all rows, and no step lowers the objective.
 
     Args:
-        start: where the means start, and the variances if it has them: the result of `fit_variational` is best. Any
-            ``batch_shape``.
+        start: where the means start, by block solves, and the variances if it has them. For numbers the weights of a
+            short `fit_variational` are best: from wide variances the steps widen the error bars and give up the
+            mean. Any ``batch_shape``.
         x: rows shared by all models. Shape (n, d).
         y: targets, best of variance about 1: (n, m), or (n,) for one output. For "probit" 0 and 1, shape (n,).
         likelihood: "probit" is for two classes, by a ladder with one output.
@@ -105,12 +103,16 @@ def fit_moments(
         progress: called after each step with its number and the objective, shape batch_shape.
     """
     began = time.perf_counter()
-    weights = start if isinstance(start, GaussianWeights) else narrow(start)
+    weights = start if isinstance(start, GaussianWeights) else unsure(start)
     mean, shape = weights.mean.to(torch.float64), weights.batch_shape
     x = checked_rows(x, mean.in_features, mean.device)
     if likelihood not in ("gaussian", "probit"):
         raise ValueError(f"likelihood must be 'gaussian' or 'probit'; got {likelihood!r}.")
     loss = SQUARED if likelihood == "gaussian" else Logistic()
+    if likelihood == "probit" and mean.out_features != 1:
+        raise ValueError(
+            f"start must have 1 output for two classes; got {mean.out_features}. Take sample_gibbs for several classes."
+        )
     y = loss.coded(y, len(x), mean.out_features, x.dtype).to(x.device)
     chosen, _ = chosen_rows(rows, None, sample_weight, len(x), shape)
     weight = row_weights(chosen, sample_weight, x)
@@ -270,24 +272,23 @@ def log_probability(moments: Moments, y: Tensor) -> Tensor:
     return logs
 
 
-def narrow(start: LadderPolynomial) -> GaussianWeights:
-    """A ladder with small variances: a share of each block's mean square."""
-    flat = blocks(start.to(torch.float64))
-    logs = [
-        (START * block.square().mean((1, 2), keepdim=True).clamp_min(WIDTH)).expand_as(block).clone() for block in flat
-    ]
-    shape = start.batch_shape
-    variance = as_ladders(logs).map(lambda t: t.reshape((*shape, *t.shape[1:])))
-    return GaussianWeights(start.to(torch.float64), variance)
+def unsure(start: LadderPolynomial) -> GaussianWeights:
+    """A ladder with variances as large as its blocks' mean squares: they shrink where the rows speak.
+
+    From small variances steps would gain most by switching units off, and ladders of two classes ended as constants.
+    """
+    start = start.to(torch.float64)
+    squares = [b.square().mean((1, 2), keepdim=True).clamp_min(WIDTH).expand_as(b).clone() for b in blocks(start)]
+    return GaussianWeights(start, as_ladders(squares).map(lambda t: t.reshape(*start.batch_shape, *t.shape[1:])))
 
 
 def least_noise(mean: LadderPolynomial, x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
     """The floor of the noise variance, from the errors at the mean weights. Shape (B, m)."""
-    squares = (mean(x) - y).square().flatten(0, -3) if mean.batch_shape else (mean(x) - y).square().unsqueeze(0)
+    squares = (mean(x) - y).square().reshape(-1, *y.shape)
     total = weight.sum(-1, keepdim=True)
     found = (weight.unsqueeze(1) @ squares).squeeze(1) / total
-    most = NOISE_FLOOR * (weight @ y.square()) / total
-    return (LEAST_NOISE * found).maximum(most.clamp_min(1e-300))
+    least = NOISE_FLOOR * (weight @ y.square()) / total
+    return (LEAST_NOISE * found).maximum(least.clamp_min(1e-300))
 
 
 def blocks(polynomial: LadderPolynomial) -> list[Tensor]:
