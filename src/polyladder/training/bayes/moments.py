@@ -1,8 +1,8 @@
 """Independent Gaussian weights of greatest marginal likelihood, row by row, by the moments of the output.
 
 The paper's own proposal for training with uncertainty: under independent weights the mean and the variance of the
-output are closed forms, and a Gaussian of these moments is nearly the distribution of a target. Its density is raised
-directly, by exact gradients; nothing is sampled and no other weights are integrated out.
+output are closed forms, eq. (14) and eq. (15), and a Gaussian of these moments is nearly the distribution of a target.
+Its density is raised directly, by exact gradients; nothing is sampled and no other weights are integrated out.
 
 `fit_variational` raises the expected log density; here it is the log of the expected density, nearly. The variance of
 the output changes from row to row, so the weights may explain noise that does: error bars widen where targets scatter.
@@ -76,8 +76,6 @@ def fit_moments(
     progress: Callable[[int, Tensor], None] | None = None,
 ) -> MomentsFit:
     r"""Fit independent Gaussian weights, and the noise, by the Gaussian that has the moments of the output.
-
-    Implements: eq. (14), eq. (15).
 
     .. math:: \sum_n w_n \log N(y_n; \mu(x_n), \Sigma(x_n) + \mathrm{diag}(s)) - KL(q \,\|\, p)
 
