@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from polyladder.robustness.optimize import maximize as maximize
     from polyladder.robustness.optimize import minimize as minimize
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
+    from polyladder.training.bayes.moments import fit_moments as fit_moments
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.robust import Robust as Robust
     from polyladder.training.gradient.train import Adam as Adam
@@ -186,6 +187,7 @@ _HOME = {
     "fit_kernel": "training.rivals.fit",
     "fit_large_table": "automatic.fit_large",
     "fit_machine": "training.rivals.fit",
+    "fit_moments": "training.bayes.moments",
     "fit_partitions": "training.partitions.fit",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",
