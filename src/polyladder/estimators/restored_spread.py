@@ -11,6 +11,7 @@ from polyladder.estimators.restored_records import Form, each, made_of, named, n
 from polyladder.estimators.table_estimator import TableEstimator
 from polyladder.fitted.features import Features
 from polyladder.fitted.plan import Feature
+from polyladder.fitted.spread import Spread
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.conformal import Calibrated
 
@@ -34,11 +35,11 @@ def unfit_spread(estimator: TableEstimator, inputs: int, outputs: int) -> str | 
         outputs: of its model.
     """
     held, features = estimator.spread_, estimator.features_
-    if held is None:
-        return None
+    if type(held) is not Spread:
+        return None if held is None else "spread_"
     texts = tuple(features.categorical_) if isinstance(features, Features) else ()
     columns = range(estimator.n_features_in_)
-    beyond = vars(held).get("beyond")
+    beyond = held.beyond
     forms: dict[str, Form] = {
         "log_scale": lambda p: isinstance(p, LadderPolynomial) and reads(p, inputs, outputs),
         "low": tensor(outputs),

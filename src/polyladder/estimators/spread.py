@@ -31,8 +31,8 @@ EXACT = 1e-9
 NARROWEST = 1e-4
 """Least scale of errors anywhere, as a share of the typical one."""
 
-FAR = 3.0
-"""Beyond the training range of a column the scale grows up to this many times the range."""
+FAR = 1.0
+"""The scale grows until a number lies this many ranges beyond its training range."""
 
 SWAY_ROWS, SWAY_COLUMNS = (10, 100), 200
 """Rows, at least and at most, whose columns are moved one by one to see how much the model depends on them; 4,000
@@ -211,6 +211,19 @@ def swayed(model: FittedModel, table: Table, columns: list[int], seed: int) -> A
         numbers[:, place[i]] = np.roll(numbers[:, place[i]], 1)
         found.append(np.sqrt(6 * np.mean((predict(replace(some, numbers=numbers)) - before) ** 2, 0)))
     return np.stack(found)
+
+
+def allowed_for(spread: Spread, table: Table, z: Tensor, difference: Tensor) -> Spread:
+    """The spread of a model that predicts something else, by differences (n, m) that nothing else is known of.
+
+    Args:
+        spread: of the model as it was.
+        table: rows at which both predict.
+        z: the same as inputs (n, d).
+        difference: of their predictions, in units of the target.
+    """
+    share = difference.square().mean(0) / spread.scale(z, table).square().mean(0)
+    return spread.widened((1 + share).sqrt())
 
 
 def column_of(table: Table, by: str | int) -> int:

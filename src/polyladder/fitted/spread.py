@@ -16,7 +16,7 @@ from polyladder.predictive.conformal import Calibrated
 from polyladder.predictive.student import StudentPredictive
 from polyladder.tables.table import Table
 
-MOST_GROWTH = 5.0
+MOST_GROWTH = 3.0
 """Beyond the training ranges a scale grows by at most the exponential of this number."""
 
 
@@ -92,8 +92,8 @@ class Spread:
         each = {label: known[label].widths if label in known else general for label in set(labels)}
         return Calibrated(self.widths.levels, torch.stack([each[label] for label in labels], 1))
 
-    def widened(self, factor: float) -> Spread:
-        """The same with all scales multiplied."""
-        p, add = self.log_scale, float(np.log(factor))
+    def widened(self, factor: Tensor) -> Spread:
+        """The same with the scales of each output multiplied by a factor (m,)."""
+        p, add = self.log_scale, factor.log()
         moved = LadderPolynomial(p.W, p.b, p.V, p.c, p.readout, p.offset + add)
         return replace(self, log_scale=moved, low=self.low + add, high=self.high + add)
