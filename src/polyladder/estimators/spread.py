@@ -18,7 +18,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.conformal import Calibrated, conformal_widths, grouped_widths
 from polyladder.tables.table import Table
 from polyladder.training.errors.log_scale import typical_size
-from polyladder.training.errors.quadratic import Quadratic, quadratic_scale
+from polyladder.training.errors.quadratic import QuadraticScale, quadratic_scale
 from polyladder.training.errors.shape import shape_of
 from polyladder.training.kernels.relevance import Array
 
@@ -106,7 +106,7 @@ class OneOutput:
         typical: scale of an error.
     """
 
-    quadratic: Quadratic
+    quadratic: QuadraticScale
     low: float
     high: float
     degrees: float
@@ -118,7 +118,7 @@ def one_output(z: Array, errors: Array, weight: Array, least: float, seed: int) 
     """Scale and shape of errors (n,) at inputs z (n, d), no scale smaller than the least."""
     size = typical_size(errors, weight)
     if size <= least:
-        flat = Quadratic(np.zeros((0, z.shape[1])), np.zeros(0), np.zeros(z.shape[1]), float(np.log(least)))
+        flat = QuadraticScale(np.zeros((0, z.shape[1])), np.zeros(0), np.zeros(z.shape[1]), float(np.log(least)))
         return OneOutput(flat, flat.offset, flat.offset, np.inf, np.abs(errors) / least, least)
     found = quadratic_scale(z, errors, weight, seed)
     shape = shape_of(errors, found.left_out, weight)
@@ -134,7 +134,7 @@ def one_output(z: Array, errors: Array, weight: Array, least: float, seed: int) 
     )
 
 
-def side_by_side(quadratics: list[Quadratic]) -> LadderPolynomial:
+def side_by_side(quadratics: list[QuadraticScale]) -> LadderPolynomial:
     """One ladder with an output for each quadratic."""
     parts = [each.ladder() for each in quadratics]
     W, b, V, c = ((torch.cat([vars(p)[name][0] for p in parts]),) for name in ("W", "b", "V", "c"))

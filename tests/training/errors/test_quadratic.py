@@ -1,4 +1,4 @@
-"""Quadratic log scales: found where they are known, and equal to the ladders that they become."""
+"""QuadraticScale log scales: found where they are known, and equal to the ladders that they become."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import torch
 from polyladder.training.errors.quadratic import (
     DROPPED,
     LEAST_ROWS,
-    Quadratic,
+    QuadraticScale,
     few_directions,
     quadratic_scale,
     shares_of,
@@ -17,11 +17,11 @@ RNG = np.random.default_rng(1)
 
 
 def test_a_quadratic_is_its_ladder() -> None:
-    quadratic = Quadratic(RNG.standard_normal((3, 4)), np.array([1.0, -2.0, 0.5]), RNG.standard_normal(4), 0.7)
+    quadratic = QuadraticScale(RNG.standard_normal((3, 4)), np.array([1.0, -2.0, 0.5]), RNG.standard_normal(4), 0.7)
     z = RNG.standard_normal((20, 4))
     np.testing.assert_allclose(quadratic.ladder()(torch.from_numpy(z))[:, 0], quadratic(z), rtol=1e-12)
     np.testing.assert_allclose(quadratic.times(3.0, -1.0)(z), 3 * quadratic(z) - 1, rtol=1e-12)
-    none = Quadratic(np.zeros((0, 4)), np.zeros(0), np.zeros(4), 0.7)
+    none = QuadraticScale(np.zeros((0, 4)), np.zeros(0), np.zeros(4), 0.7)
     np.testing.assert_allclose(none.ladder()(torch.from_numpy(z))[:, 0], 0.7)
 
 

@@ -39,7 +39,7 @@ DROPPED = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Quadratic:
+class QuadraticScale:
     """z' D' diag(bends) D z + slopes z + offset.
 
     Attributes:
@@ -58,9 +58,9 @@ class Quadratic:
         """Values at rows z (n, d). Shape (n,)."""
         return np.asarray((z @ self.directions.T) ** 2 @ self.bends + z @ self.slopes + self.offset)
 
-    def times(self, factor: float, added: float) -> Quadratic:
+    def times(self, factor: float, added: float) -> QuadraticScale:
         """A multiple of it, plus a constant."""
-        return Quadratic(self.directions, factor * self.bends, factor * self.slopes, factor * self.offset + added)
+        return QuadraticScale(self.directions, factor * self.bends, factor * self.slopes, factor * self.offset + added)
 
     def ladder(self) -> LadderPolynomial:
         """The same as a ladder of one layer: a unit for each direction, one for the slopes."""
@@ -83,7 +83,7 @@ class FoundScale:
         left_out: the same at every row, by fits that did not see its error. Shape (n,).
     """
 
-    scale: Quadratic
+    scale: QuadraticScale
     left_out: Array
 
 
@@ -100,7 +100,7 @@ def quadratic_scale(z: Array, errors: Array, weight: Array, seed: int) -> FoundS
     n, d = z.shape
     order = rng.permutation(n)
     constant = log_scale_coefficients(np.zeros((n, 0)), errors, weight, 1.0, DEGREES)[-1]
-    flat = Quadratic(np.zeros((0, d)), np.zeros(0), np.zeros(d), float(constant))
+    flat = QuadraticScale(np.zeros((0, d)), np.zeros(0), np.zeros(d), float(constant))
     if n < LEAST_ROWS or d == 0:
         return FoundScale(flat, np.full(n, constant))
     landmarks = z[order[:LANDMARKS]]
@@ -181,7 +181,7 @@ def shares_of(left_out: Array, errors: Array, weight: Array) -> Array:
     return descend(shares / shares.sum())
 
 
-def few_directions(z: Array, landmarks: Array, coefficients: Array, weight: Array) -> Quadratic:
+def few_directions(z: Array, landmarks: Array, coefficients: Array, weight: Array) -> QuadraticScale:
     """Sums over landmarks p of a (z p / d) and of a (1 + z p / d)^2, plus an offset, along the axes of the quadratic.
 
     Axes along which it hardly changes, where the rows are, are left out; their mean stays.
@@ -207,4 +207,4 @@ def few_directions(z: Array, landmarks: Array, coefficients: Array, weight: Arra
     order = loss.argsort()
     dropped = order[np.cumsum(loss[order]) <= DROPPED]
     kept = np.setdiff1d(np.arange(len(bends)), dropped)
-    return Quadratic(directions[kept], bends[kept], slopes, offset + float(mean[dropped].sum()))
+    return QuadraticScale(directions[kept], bends[kept], slopes, offset + float(mean[dropped].sum()))

@@ -17,7 +17,7 @@ FEW = 20
 
 
 @dataclass(frozen=True)
-class Shape:
+class ErrorShape:
     """A Student distribution of errors with the log scale shift + stretch (g - center).
 
     Attributes:
@@ -37,7 +37,7 @@ class Shape:
         return self.shift + self.stretch * (g - self.center)
 
 
-def shape_of(errors: Array, g: Array, weight: Array) -> Shape:
+def shape_of(errors: Array, g: Array, weight: Array) -> ErrorShape:
     """The likeliest shape of errors.
 
     A normal shape of n errors is given n - 1 degrees of freedom, as their scale is not known exactly.
@@ -49,17 +49,17 @@ def shape_of(errors: Array, g: Array, weight: Array) -> Shape:
     """
     center, rows = float(weight @ g / weight.sum()), int((weight > 0).sum())
     varies = rows >= FEW and bool(np.ptp(g) > 0)
-    best: tuple[float, Shape] | None = None
+    best: tuple[float, ErrorShape] | None = None
     for degrees in TAILS:
         features = (g - center)[:, None] if varies else np.zeros((len(g), 0))
         *slopes, shift = log_scale_coefficients(features, errors, weight, 1e-9, degrees)
         if slopes and slopes[0] < 0:
             slopes, (shift,) = [], log_scale_coefficients(features[:, :0], errors, weight, 1e-9, degrees)
-        shape = Shape(degrees, float(shift), float(slopes[0]) if slopes else 0.0, center)
+        shape = ErrorShape(degrees, float(shift), float(slopes[0]) if slopes else 0.0, center)
         likely = float(weight @ log_densities(errors, shape(g), degrees))
         if best is None or likely > best[0]:
             best = likely, shape
     assert best is not None
     most = max(TAILS[0], rows - 1.0) if rows < 200 else np.inf
     found = best[1]
-    return Shape(min(found.degrees, most), found.shift, found.stretch, found.center)
+    return ErrorShape(min(found.degrees, most), found.shift, found.stretch, found.center)
