@@ -82,9 +82,13 @@ if TYPE_CHECKING:
     from polyladder.predictive.calibration import mixture_levels as mixture_levels
     from polyladder.predictive.calibration import mixture_log_likelihood as mixture_log_likelihood
     from polyladder.predictive.calibration import quantile_reliability as quantile_reliability
+    from polyladder.predictive.class_predictive import ClassPredictive as ClassPredictive
     from polyladder.predictive.diagnostics import effective_sample_size as effective_sample_size
     from polyladder.predictive.diagnostics import split_rhat as split_rhat
     from polyladder.predictive.diagnostics import to_arviz as to_arviz
+    from polyladder.predictive.mixture_predictive import MixturePredictive as MixturePredictive
+    from polyladder.predictive.predictive import Predictive as Predictive
+    from polyladder.predictive.student import StudentPredictive as StudentPredictive
     from polyladder.report.calibration import plot_calibration as plot_calibration
     from polyladder.report.display import plot_curve as plot_curve
     from polyladder.report.display import plot_order_path as plot_order_path
@@ -107,6 +111,7 @@ if TYPE_CHECKING:
     from polyladder.robustness.optimize import maximize as maximize
     from polyladder.robustness.optimize import minimize as minimize
     from polyladder.training.bayes.gibbs import sample_gibbs as sample_gibbs
+    from polyladder.training.bayes.moments import fit_moments as fit_moments
     from polyladder.training.bayes.variational import fit_variational as fit_variational
     from polyladder.training.gradient.robust import Robust as Robust
     from polyladder.training.gradient.train import Adam as Adam
@@ -129,6 +134,7 @@ _HOME = {
     "BatchedModule": "models.batched",
     "BayesianLPNNClassifier": "estimators.bayesian",
     "BayesianLPNNRegressor": "estimators.bayesian",
+    "ClassPredictive": "predictive.class_predictive",
     "ClientRecipe": "convert.encrypted.client",
     "Explanation": "explain.explanation",
     "FactorizationMachine": "models.factorization_machine",
@@ -146,12 +152,15 @@ _HOME = {
     "LPNNClassifier": "estimators.ladder",
     "LPNNRegressor": "estimators.ladder",
     "LadderPolynomial": "polynomial.ladder",
+    "MixturePredictive": "predictive.mixture_predictive",
     "OnnxTeacher": "convert.onnx.teacher",
     "PolynomialKernel": "models.polynomial_kernel",
     "PolynomialKernelClassifier": "estimators.rivals.polynomial_kernel",
     "PolynomialKernelRegressor": "estimators.rivals.polynomial_kernel",
+    "Predictive": "predictive.predictive",
     "Robust": "training.gradient.robust",
     "Rules": "robustness.feasible",
+    "StudentPredictive": "predictive.student",
     "absorb": "polynomial.absorb",
     "attack": "robustness.attack",
     "attack_table": "robustness.old_names",
@@ -178,6 +187,7 @@ _HOME = {
     "fit_kernel": "training.rivals.fit",
     "fit_large_table": "automatic.fit_large",
     "fit_machine": "training.rivals.fit",
+    "fit_moments": "training.bayes.moments",
     "fit_partitions": "training.partitions.fit",
     "fit_table": "automatic.fit_table",
     "fit_variational": "training.bayes.variational",

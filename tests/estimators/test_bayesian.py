@@ -8,8 +8,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_friedman1, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
+from polyladder.estimators import bayesian
 from polyladder.estimators.bayesian import BayesianLPNNClassifier, BayesianLPNNRegressor
 from polyladder.fitted.model import MEAN_DRAWS
+from polyladder.training.bayes.moments import fit_moments
 from polyladder.training.bayes.noise import TILT, noise_columns
 from tests.estimators.batches import Batches
 
@@ -70,6 +72,19 @@ def test_uncertainty_comes_in_two_parts(friedman: Fitted) -> None:
     np.testing.assert_allclose(drawn.std(0), std[:20], rtol=0.25)
     with pytest.raises(ValueError, match="must not both be True"):
         model.predict(X, return_std=True, return_cov=True)
+
+
+@pytest.mark.slow
+def test_all_that_is_predicted_comes_from_one_distribution(friedman: Fitted) -> None:
+    model, X, y = friedman
+    X, y = X[:30], y[:30]
+    said = model.predict_distribution(X)
+    mixture = model.predictive(X)
+    np.testing.assert_array_equal(said.std, model.predict(X, return_std=True)[1])
+    np.testing.assert_array_equal(said.interval(0.8), model.predict_interval(X, 0.8))
+    np.testing.assert_array_equal(said.log_likelihood(y), model.log_likelihood(X, y))
+    np.testing.assert_allclose(said.mean, mixture.center.mean(0)[:, 0], rtol=0.2, atol=1.0)
+    assert np.abs(said.mean - model.predict(X)).max() > 0  # which is the median over the draws
 
 
 @pytest.mark.slow
@@ -234,18 +249,74 @@ def test_variational_relevance_finds_the_inputs_that_matter() -> None:
     assert smallest[:5].max() * 10 < smallest[5:].min()
 
 
+@pytest.mark.slow
+def test_moments_widen_error_bars_where_targets_scatter() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (300, 2))
+    y = X[:, 0] + X[:, 0] * X[:, 1] + 0.6 * np.abs(X[:, 1]) * rng.normal(size=300)
+    options = {"order": 3, "width": 4, "chains": 2, "draws": 30, "random_state": 0}
+    model = BayesianLPNNRegressor(inference="moments", **options).fit(X[:200], y[:200])
+    assert model.posterior_.weights.batch_shape == (60,)
+    assert [t.shape for t in model.posterior_.precision] == [(60, 1)] * 5
+    std = model.predict(X[200:], return_std=True)[1]
+    assert np.corrcoef(std, np.abs(X[200:, 1]))[0, 1] > 0.6
+    one_noise = BayesianLPNNRegressor(inference="variational", **options).fit(X[:200], y[:200])
+    assert model.log_likelihood(X[200:], y[200:]).mean() > one_noise.log_likelihood(X[200:], y[200:]).mean() + 0.1
+
+
+@pytest.mark.slow
+def test_moments_of_several_targets_and_of_a_choice_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = make_friedman1(200, n_features=5, noise=0.5, random_state=0)
+    monkeypatch.setattr(bayesian, "MOMENT_ROWS", 150)
+    read: list[Any] = []
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        read.append(options)
+        return fit_moments(*arguments, **options)
+
+    monkeypatch.setattr(bayesian, "fit_moments", watched)
+    model = BayesianLPNNRegressor(order=3, width=4, inference="moments", chains=1, draws=20, random_state=0)
+    model.fit(X, np.stack([y, -y], 1))
+    assert model.score(X, np.stack([y, -y], 1)) > 0.7
+    assert len(read[0]["rows"].unique()) == 150
+    assert float(read[0]["sample_weight"][read[0]["rows"]].sum()) == pytest.approx(200)
+
+
+@pytest.mark.slow
+def test_moments_of_two_classes() -> None:
+    X, y = make_moons(300, noise=0.25, random_state=0)
+    model = BayesianLPNNClassifier(order=3, width=4, inference="moments", chains=2, draws=30, random_state=0)
+    model.fit(X[:200], y[:200])
+    assert model.score(X[200:], y[200:]) > 0.8
+    assert model.log_likelihood(X[200:], y[200:]).mean() > -0.45
+    assert (model.posterior_.noise == 1).all()
+
+
+def test_moments_of_several_classes_are_refused() -> None:
+    model = BayesianLPNNClassifier(inference="moments", order=2, width=2)
+    with pytest.raises(ValueError, match=r"y must have two classes for inference='moments'; got 3\."):
+        model.fit(np.arange(24.0).reshape(12, 2), np.arange(12) % 3)
+    with pytest.raises(ValueError, match="The 'inference' parameter of BayesianLPNNClassifier must be"):
+        BayesianLPNNClassifier(inference="variational").fit(np.eye(4), np.arange(4) % 2)
+    with pytest.raises(ValueError, match=r"The 'warmup' parameter .* inference='moments', which draws no chain"):
+        BayesianLPNNClassifier(inference="moments", warmup=5).fit(np.eye(4), np.arange(4) % 2)
+
+
+@pytest.mark.parametrize("inference", ["variational", "moments"])
 @pytest.mark.parametrize(
     ("parameters", "reason"),
     [
-        ({"warmup": 100}, "must be left at 'auto' for inference='variational', which draws no chain. Got 100 instead."),
-        ({"noise": "student"}, "must be 'auto' or 'gaussian' for inference='variational'"),
-        ({"degrees": 7.0}, "must be left at 4 for inference='variational'"),
-        ({"heteroscedastic": True}, "must be False or 'auto' for inference='variational'"),
+        ({"warmup": 100}, "must be left at 'auto' for inference='{}', which draws no chain. Got 100 instead."),
+        ({"noise": "student"}, "must be 'auto' or 'gaussian' for inference='{}'"),
+        ({"degrees": 7.0}, "must be left at 4 for inference='{}'"),
+        ({"heteroscedastic": True}, "must be False or 'auto' for inference='{}'"),
     ],
 )
-def test_variational_inference_refuses_what_it_cannot_do(parameters: dict[str, Any], reason: str) -> None:
-    model = BayesianLPNNRegressor(inference="variational", **parameters)
-    with pytest.raises(ValueError, match=f"The '{next(iter(parameters))}' parameter .* {reason}"):
+def test_independent_weights_refuse_what_they_cannot_do(
+    parameters: dict[str, Any], reason: str, inference: Any
+) -> None:
+    model = BayesianLPNNRegressor(inference=inference, **parameters)
+    with pytest.raises(ValueError, match=f"The '{next(iter(parameters))}' parameter .* {reason.format(inference)}"):
         model.fit(np.eye(8), np.arange(8.0))
 
 
@@ -342,8 +413,11 @@ def test_two_classes_in_batches_and_in_a_dask_array() -> None:
 
 def test_what_parts_cannot_do_is_refused() -> None:
     X, y = make_friedman1(60, n_features=5, random_state=0)
-    for wrong in ({"noise": "student"}, {"heteroscedastic": True}, {"inference": "variational"}):
+    unable = ({"inference": "variational"}, {"inference": "moments"})
+    for wrong in ({"noise": "student"}, {"heteroscedastic": True}, *unable):
         with pytest.raises(ValueError, match="where rows lie in parts"):
             BayesianLPNNRegressor(**wrong).fit_batches([(X, y)])
+    with pytest.raises(ValueError, match="where rows lie in parts"):
+        BayesianLPNNClassifier(inference="moments").fit_batches([(X, y > y.mean())])
     with pytest.raises(ValueError, match="two classes where rows lie in parts; got 3"):
         BayesianLPNNClassifier().fit_batches([(X, np.arange(60) % 3)])

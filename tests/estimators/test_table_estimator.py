@@ -10,7 +10,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from polyladder import FeedforwardRegressor, LPNNClassifier, LPNNRegressor, load
+from polyladder import (
+    FactorizationMachineClassifier,
+    FeedforwardClassifier,
+    FeedforwardRegressor,
+    LPNNClassifier,
+    LPNNRegressor,
+    PolynomialKernelClassifier,
+    load,
+)
 from polyladder.explain.strengths import central_points
 from polyladder.fitted import model as fitted
 from polyladder.fitted.features import Features
@@ -97,6 +105,25 @@ def test_classes_are_the_most_probable() -> None:
     odds = two.decision_function(X)
     np.testing.assert_allclose(two.predict_proba(X)[:, 1], 1 / (1 + np.exp(-odds)), rtol=1e-12)
     assert np.array_equal(two.predict(X), odds > 0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LPNNClassifier(**{**TINY, "max_iter": 2}),
+        FactorizationMachineClassifier(rank=2, max_iter=2, random_state=0),
+        FeedforwardClassifier(hidden=(2,), max_iter=2, random_state=0),
+        PolynomialKernelClassifier(degree=2, rank=2, max_iter=2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_classifier_has_distributions(model: Any) -> None:
+    X, y = labels(60, ("a", "b"))
+    with pytest.raises(NotFittedError):
+        model.predict_distribution(X)
+    said = model.fit(X, y).predict_distribution(X)
+    np.testing.assert_array_equal(said.mean, model.predict_proba(X))
+    np.testing.assert_array_equal(said.mode, model.predict(X))
 
 
 def ends_of(model: Any, X: np.ndarray[Any, Any]) -> set[tuple[float, ...]]:

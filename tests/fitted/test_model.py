@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from polyladder import (
     BatchedGridSearchCV,
+    BayesianLPNNClassifier,
     BayesianLPNNRegressor,
     FactorizationMachineRegressor,
     FeedforwardRegressor,
@@ -151,3 +152,25 @@ def test_rows_like_those_of_training() -> None:
     np.testing.assert_array_equal(model.rows_like_training(frame[:3]).numbers, whole.numbers[:3])
     with pytest.raises(ValueError, match="rows must be given: the model keeps no training rows"):
         replace(model, landmarks=None).rows_like_training()
+
+
+def test_distributions_are_those_of_the_estimator() -> None:
+    X, y = rows()
+    posterior = BayesianLPNNRegressor(**CHAIN).fit(X, y)
+    classes = [LPNNClassifier(**TINY).fit(X, y > 0), BayesianLPNNClassifier(**CHAIN).fit(X, y > 0)]
+    for model in (posterior, *classes):
+        mine, theirs = model.model_.predict_distribution(X), model.predict_distribution(X)
+        assert type(mine) is type(theirs)
+        np.testing.assert_array_equal(mine.mean, theirs.mean)
+        np.testing.assert_array_equal(mine.sample(3, 0), theirs.sample(3, 0))
+    np.testing.assert_allclose(posterior.model_.predict_distribution(X).std, posterior.predict(X, return_std=True)[1])
+    for model in classes:
+        np.testing.assert_array_equal(model.model_.predict_distribution(X).mode, model.predict(X))
+
+
+def test_numbers_without_error_bars_have_no_distribution() -> None:
+    X, y = rows()
+    with pytest.raises(
+        ValueError, match=r"The LPNNRegressor must know its errors at rows that it did not see.*calibrate\(X, y\)"
+    ):
+        LPNNRegressor(**TINY).fit(X, y).model_.predict_distribution(X)

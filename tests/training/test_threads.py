@@ -99,6 +99,7 @@ def test_few_rows_are_predicted_on_one_thread(threads: list[int]) -> None:
         ("robustness.margins.upper_bounds", lambda p, x, _: certify_margins(p, x, torch.tensor([0, 1]), 0.1)),
         ("robustness.optimize.largest", lambda p, x, _: minimize(p, -0.1, 0.1, max_seconds=0.01)),
         ("estimators.bayesian.fit_variational", lambda p, x, t: BAYESIAN(inference="variational").fit(*t)),
+        ("estimators.bayesian.fit_moments", lambda p, x, t: BAYESIAN(inference="moments").fit(*t)),
         ("estimators.partitioned.fit_partitions", lambda p, x, t: LPNNRegressor(order=2, width=2).fit_batches([t])),
     ],
 )

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from polyladder.analysis.moments import GaussianWeights
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.fitted_model import guard_of, span_of
@@ -22,9 +23,9 @@ from polyladder.estimators.posterior import (
     Diagnostics,
     Posterior,
     Uncertainty,
-    chain_by_chain,
     in_order,
     posterior_of,
+    posterior_of_weights,
     repeated,
 )
 from polyladder.estimators.posterior_size import (
@@ -43,9 +44,11 @@ from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.predictive.diagnostics import effective_sample_size, split_rhat
 from polyladder.predictive.mixture import StudentMixture, waic
+from polyladder.predictive.mixture_predictive import MixturePredictive
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
 from polyladder.tables.partitions import Coded, LocalPartitions, Partitions
 from polyladder.training.bayes.gibbs import sample_gibbs
+from polyladder.training.bayes.moments import fit_moments
 from polyladder.training.bayes.noise import noise_columns
 from polyladder.training.bayes.probit import class_probabilities
 from polyladder.training.bayes.variational import fit_variational
@@ -62,6 +65,16 @@ HIGHEST_ORDER = 8
 
 START_SWEEPS = 8
 """Sweeps of block solves before the first draw."""
+
+MOMENT_SWEEPS = 10
+"""Sweeps over the variational bound from which ``inference="moments"`` starts on numbers: from variances of the right
+size it takes far fewer steps, and keeps a mean that fits."""
+
+MOMENT_STEPS = 100
+"""Most steps of ``inference="moments"``. A quarter of them where rows are many: each reads all rows."""
+
+MOMENT_ROWS = 10_000
+"""Most rows that the steps of ``inference="moments"`` read: of more, a random choice, which weighs as much as all."""
 
 DIAGNOSED_ROWS = 200
 """Training rows, evenly spread, at whose predictions the chains are compared."""
@@ -89,6 +102,33 @@ class Sampling(NamedTuple):
     warmup: int
     draws: int
     seed: int
+
+
+def by_moments(
+    start: LadderPolynomial | GaussianWeights,
+    rows: TrainingRows,
+    plan: Sampling,
+    likelihood: Literal["gaussian", "probit"],
+    relevance: bool,
+) -> Posterior:
+    """Draws of the weights that `fit_moments` finds, by a bounded number of steps on a bounded number of rows."""
+    count, weight = len(rows.z), rows.weight
+    some = None
+    if count > MOMENT_ROWS:
+        some = torch.randperm(count, generator=torch.Generator().manual_seed(plan.seed))[:MOMENT_ROWS].sort().values
+        weight = rows.z.new_ones(count) if weight is None else weight
+        weight = weight * (weight.sum() / weight[some].sum())
+    fit = fit_moments(
+        start,
+        rows.z,
+        rows.y,
+        likelihood=likelihood,
+        rows=some,
+        sample_weight=weight,
+        relevance=relevance,
+        steps=MOMENT_STEPS // 4 if rows.many else MOMENT_STEPS,
+    )
+    return posterior_of_weights(fit.weights, fit.noise, fit.prior, plan.draws, plan.seed)
 
 
 class BayesianEstimator(TableEstimator):
@@ -187,6 +227,8 @@ class BayesianEstimator(TableEstimator):
         check_number(self, "draws", int, 4, "auto")
         if self.relevance not in (True, False, "auto"):
             refuse(self, "relevance", "a bool or 'auto'")
+        if self.inference != "gibbs" and self.warmup != "auto":
+            refuse(self, "warmup", f"left at 'auto' for inference={self.inference!r}, which draws no chain")
 
     def _lengths(self, rows: TrainingRows, order: int) -> tuple[int, int]:
         usual = usual_sweeps(rows, order, int(self.chains))
@@ -267,6 +309,8 @@ class BayesianEstimator(TableEstimator):
 
     def _way_out(self, plan: Sampling) -> str:
         """What to do about chains that disagree."""
+        if self.inference != "gibbs":
+            return "The starts ended in different places. Take a lower order, or long chains of inference='gibbs'."
         return f"Run them for longer, such as warmup={4 * plan.warmup}, draws={4 * plan.draws}, or take a lower order."
 
     @property
@@ -318,26 +362,27 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         Units per layer. "auto" is 8, from 4,000 rows on 12; fewer, but at least 2, where there would be more than 2.2
         weights per row. Where the draws of so wide a ladder would take more than about five minutes on one core, they
         are made from fewer rows, but at least 10,000, and a warning says so.
-    inference : {"gibbs", "variational"}, default="gibbs"
-        "variational" fits independent Gaussian weights by an exact bound and draws from those. It knows one kind of
-        noise, Gaussian and the same everywhere, and has no warmup: ``noise="student"``, ``heteroscedastic=True`` and
-        a number for ``warmup`` are refused.
+    inference : {"gibbs", "variational", "moments"}, default="gibbs"
+        The other two fit independent Gaussian weights and draw from those: "variational" by an exact bound of the
+        evidence, "moments" by the density of the targets under the exact mean and variance of the output, so that error
+        bars widen where targets scatter. Both know one kind of noise, Gaussian and the same everywhere, and have no
+        warmup: ``noise="student"``, ``heteroscedastic=True`` and a number for ``warmup`` are refused.
     noise : {"auto", "student", "gaussian"}, default="auto"
         "student" noise, with ``degrees`` of freedom, forgives outliers. "auto" draws the degrees of freedom, Gaussian
-        noise among them; Gaussian noise alone with ``inference="variational"``.
+        noise among them; Gaussian noise alone with the other two inferences.
     degrees : float, default=4
         Degrees of freedom of ``noise="student"``, more than 2.
     heteroscedastic : bool or "auto", default="auto"
         Let the logarithm of the noise precision change with the features and their squares, as far as the rows ask.
-        False uses one noise level for all rows. "auto" is True for "gibbs", False for "variational".
+        False uses one noise level for all rows. "auto" is True for "gibbs" alone.
     chains : int, default=4
         Independent chains, from different starts.
     warmup, draws : int or "auto", default="auto"
         Sweeps of each chain that are forgotten, and that are kept. "auto" is 50, from 4,000 rows on 25, and fewer on
         tables so wide that the draws would take more than about five minutes on one core.
     relevance : bool or "auto", default="auto"
-        One prior precision for each input column instead of one for each block; with "variational" also for each unit
-        that a block reads. "auto" is True where rows are so few that the usual width does not fit.
+        One prior precision for each input column instead of one for each block; with the other two inferences also for
+        each unit that a block reads. "auto" is True where rows are so few that the usual width does not fit.
     features : {"standard", "quantile", "yeo-johnson"} or Features, default="standard"
         How numeric columns are scaled.
     clip : bool, default=True
@@ -382,7 +427,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
 
     order: int | Literal["auto"] = 6
     width: int | Literal["auto"] = "auto"
-    inference: Literal["gibbs", "variational"] = "gibbs"
+    inference: Literal["gibbs", "variational", "moments"] = "gibbs"
     noise: Literal["auto", "student", "gaussian"] = "auto"
     degrees: float = STUDENT_DEGREES
     heteroscedastic: bool | Literal["auto"] = "auto"
@@ -399,15 +444,13 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_choice(self, "inference", ("gibbs", "variational"))
+        check_choice(self, "inference", ("gibbs", "variational", "moments"))
         check_choice(self, "noise", ("auto", "student", "gaussian"))
         check_number(self, "degrees", float, 2.0, open_low=True)
         if self.heteroscedastic not in (True, False, "auto"):
             refuse(self, "heteroscedastic", "a bool or 'auto'")
-        if self.inference == "variational":
-            one_noise = "for inference='variational', which has one Gaussian noise for all rows"
-            if self.warmup != "auto":
-                refuse(self, "warmup", "left at 'auto' for inference='variational', which draws no chain")
+        if self.inference != "gibbs":
+            one_noise = f"for inference={self.inference!r}, which has one Gaussian noise for all rows"
             if self.noise == "student":
                 refuse(self, "noise", f"'auto' or 'gaussian' {one_noise}")
             if self.degrees != STUDENT_DEGREES:
@@ -416,7 +459,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
                 refuse(self, "heteroscedastic", f"False or 'auto' {one_noise}")
 
     def _part_likelihood(self) -> Literal["gaussian", "probit"]:
-        if self.inference == "variational":
+        if self.inference != "gibbs":
             refuse(self, "inference", "'gibbs' where rows lie in parts")
         if self.noise == "student":
             refuse(self, "noise", "'auto' or 'gaussian' where rows lie in parts")
@@ -436,18 +479,12 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         with limited(threads_for(len(rows.z))):
             relevance = self._size(rows, plan.order).relevance
             start = self._starts(rows, plan)
-            found = fit_variational(start, rows.z, rows.y, sample_weight=rows.weight, relevance=relevance)
-        weights = found.weights.sample(plan.draws, plan.seed).map(chain_by_chain)
-        noise = found.noise.sqrt().reshape(1, plan.chains, -1).expand(plan.draws, -1, rows.outputs)
-        scale = chain_by_chain(noise)
-        slopes = scale.new_zeros(*scale.shape, 0)
-        precision = tuple(chain_by_chain((1 / prior).expand(plan.draws, *prior.shape)) for prior in found.prior)
-        return Posterior(weights, scale, torch.full_like(scale, torch.inf), slopes, precision, plan.chains)
-
-    def _way_out(self, plan: Sampling) -> str:
-        if self.inference == "gibbs":
-            return super()._way_out(plan)
-        return "The starts ended in different places. Take a lower order, or long chains of inference='gibbs'."
+            options: dict[str, Any] = {"sample_weight": rows.weight, "relevance": relevance}
+            if self.inference == "variational":
+                fit = fit_variational(start, rows.z, rows.y, **options)
+                return posterior_of_weights(fit.weights, fit.noise, fit.prior, plan.draws, plan.seed)
+            rough = fit_variational(start, rows.z, rows.y, sweeps=MOMENT_SWEEPS, **options).weights
+            return by_moments(rough, rows, plan, "gaussian", relevance)
 
     def _log_densities(self, posterior: Posterior, rows: TrainingRows) -> Tensor:
         return posterior.mixture(rows.z).log_densities(rows.y).sum(-1)
@@ -476,6 +513,21 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         return self.model_.distribution(self.read_table(X))
 
     @rows_on_one_thread
+    def predict_distribution(self, X: Any) -> MixturePredictive:
+        """The distribution of a new observation at each row: means, quantiles, densities, scores, draws.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        MixturePredictive
+        """
+        mixture = self.predictive(X)  # which asks first whether anything was fitted
+        return MixturePredictive(mixture, self.target_.flat)
+
+    @rows_on_one_thread
     def predict(self, X: Any, return_std: bool = False, return_cov: bool = False) -> Any:
         """Predict the target: the median over the draws, which a draw that explodes in an empty corner cannot move.
 
@@ -495,14 +547,11 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov must not both be True; the covariance holds the variances.")
-        mixture = self.predictive(X)
-        y = self._answer().shaped(mixture.median())
-        if return_cov or return_std:
-            covariance = mixture.weights_covariance() + torch.diag_embed(mixture.noise_variance())
-            if return_cov:
-                return y, covariance.numpy()
-            return y, self._answer().shaped(covariance.diagonal(dim1=-2, dim2=-1).sqrt())
-        return y
+        said = self.predict_distribution(X)
+        y = said.shaped(said.mixture.median())
+        if return_std:
+            return y, said.std
+        return (y, said.covariance) if return_cov else y
 
     @rows_on_one_thread
     def predict_uncertainty(self, X: Any) -> Uncertainty:
@@ -534,11 +583,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         -------
         low, high : ndarrays of shape (n,) or (n, m)
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1; got {level!r}.")
-        mixture = self.predictive(X)
-        low, high = (self._answer().shaped(mixture.quantile(0.5 + side * level / 2)) for side in (-1, 1))
-        return low, high
+        return self.predict_distribution(X).interval(level)
 
     @rows_on_one_thread
     def log_likelihood(self, X: Any, y: Any) -> Array:
@@ -553,9 +598,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         -------
         ndarray of shape (n,)
         """
-        mixture = self.predictive(X)
-        target = torch.tensor(self._read_target(y)).reshape(mixture.center.shape[1:])
-        return np.asarray(mixture.log_density(target).numpy())
+        said = self.predict_distribution(X)
+        return said.log_likelihood(self._read_target(y).reshape(said.mean.shape))
 
     @rows_on_one_thread
     def sample(self, X: Any, n: int = 1) -> Array:
@@ -570,9 +614,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         -------
         ndarray of shape (n, rows) or (n, rows, m)
         """
-        generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
-        drawn = self.predictive(X).sample(n, generator)
-        return self._answer().shaped(drawn)
+        return self.predict_distribution(X).sample(n, seeds_from(self.random_state, 2)[1])
 
 
 @dataclass(eq=False, repr=False)
@@ -582,8 +624,8 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     A class is the sign, or the largest, of the ladder's outputs plus standard normal noise. Given the noisy outputs the
     ladder is a regression, whose blocks are drawn exactly.
 
-    Parameters are those of `BayesianLPNNRegressor`, without ``inference``, ``noise``,
-    ``degrees``, ``heteroscedastic`` and ``guard``.
+    Parameters are those of `BayesianLPNNRegressor`, without ``noise``, ``degrees``, ``heteroscedastic`` and ``guard``.
+    ``inference`` is "gibbs", or for two classes "moments".
 
     Attributes
     ----------
@@ -617,9 +659,30 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     missing: Literal["error", "impute"] = "impute"
     random_state: Any = None
     verbose: int = 0
+    inference: Literal["gibbs", "moments"] = "gibbs"
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "inference", ("gibbs", "moments"))
+        super()._check_parameters()
+
+    def _part_likelihood(self) -> Literal["gaussian", "probit"]:
+        if self.inference != "gibbs":
+            refuse(self, "inference", "'gibbs' where rows lie in parts")
+        return super()._part_likelihood()
 
     def _likelihood(self, rows: TrainingRows) -> dict[str, Any]:
         return {"likelihood": "probit"}
+
+    def _posterior(self, rows: TrainingRows, plan: Sampling, parts: Coded | None = None) -> Posterior:
+        if self.inference == "gibbs":
+            return super()._posterior(rows, plan, parts)
+        if rows.outputs > 1:
+            raise ValueError(
+                f"y must have two classes for inference='moments'; got {rows.outputs}. Take inference='gibbs'."
+            )
+        with limited(threads_for(len(rows.z))):
+            relevance = self._size(rows, plan.order).relevance
+            return by_moments(self._starts(rows, plan), rows, plan, "probit", relevance)
 
     def _log_densities(self, posterior: Posterior, rows: TrainingRows) -> Tensor:
         each = class_probabilities(evaluate(posterior.weights, rows.z))
@@ -677,15 +740,9 @@ class BayesianLPNNClassifier(ClassPrediction, BayesianEstimator):
     @rows_on_one_thread
     def log_likelihood(self, X: Any, y: Any) -> Array:
         """Log probability of each row's class. Shape (n,)."""
-        p = self.predict_proba(X)
-        return np.log(p[np.arange(len(p)), self.target_.encode(self._read_target(y))])
+        return self.predict_distribution(X).log_likelihood(self._read_target(y))
 
     @rows_on_one_thread
-    def sample(self, X: Any, n: int = 1) -> np.ndarray[Any, Any]:
-        """Classes of each row, each from a draw of its own, by ``random_state``. Shape (n, rows)."""
-        each = self._each(X)
-        generator = torch.Generator().manual_seed(seeds_from(self.random_state, 2)[1])
-        rows = each.shape[1]
-        which = torch.randint(len(each), (n, rows), generator=generator)
-        p = each[which, torch.arange(rows)].reshape(n * rows, -1)
-        return self.classes_[torch.multinomial(p, 1, generator=generator).reshape(n, rows).numpy()]
+    def sample(self, X: Any, n: int = 1) -> Array:
+        """Classes of each row, by ``random_state``. Shape (n, rows)."""
+        return self.predict_distribution(X).sample(n, seeds_from(self.random_state, 2)[1])

@@ -13,6 +13,7 @@ from torch import Tensor
 from polyladder.estimators.compact import AT_LEISURE, EXACT, TOLERANCE, Compaction, Teacher, compacted
 from polyladder.estimators.ladder import LadderEstimator, LPNNClassifier, LPNNRegressor
 from polyladder.estimators.rows import TrainingRows
+from polyladder.estimators.spread import allowed_for
 from polyladder.estimators.support import support
 from polyladder.estimators.targets import NumberTarget
 from polyladder.export.short_formula import short_formula
@@ -142,6 +143,10 @@ def with_ladder(model: LadderEstimator, teacher: Teacher, found: Compaction) -> 
         order = found.ladder.order
         small.members_, small.order_ = stack([found.ladder]), order
         small.support_ = support(small.members_, TrainingRows(teacher.z, teacher.z, None, 1, target.loss), None)
+        if model.spread_ is not None:
+            both = (teacher.held(mean_of(each.members_)(teacher.z)) for each in (small, model))
+            difference = target.in_own_units(next(both)) - target.in_own_units(next(both))
+            small.spread_ = allowed_for(model.spread_, teacher.table, teacher.z, difference)
     if model.selected is not None:
         small.selection_ = replace(model.selected, compact=found.sentence, compact_order=order)
     if model.card_ is not None:
@@ -182,8 +187,11 @@ def small_model(model: FittedModel, rows: Any, options: dict[str, Any]) -> Fitte
     card = {**model.card, "compact": found.sentence}
     if found.ladder is None:
         return replace(model, card=card)
-    ladder = rescale_outputs(found.ladder, scale, shift)
-    return replace(model, ladders=stack([ladder]), card=card)
+    ladder, answer = rescale_outputs(found.ladder, scale, shift), model.answer
+    if isinstance(answer, Numbers) and answer.spread is not None:
+        difference = ladder(z) - mean_of(model.ladders)(z)
+        answer = replace(answer, spread=allowed_for(answer.spread, table, z, difference))
+    return replace(model, ladders=stack([ladder]), answer=answer, card=card)
 
 
 def beyond_a_line(teacher: Teacher) -> float:

@@ -10,7 +10,7 @@ from functools import cache
 from inspect import signature
 from typing import Any
 
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from polyladder.estimators.gradient_training import old_settings
 from polyladder.estimators.parameters import parameter
@@ -54,6 +54,8 @@ def refuse_idle_of_all(estimator: BaseEstimator) -> None:
         refuse_idle(estimator, "with solver='adam', which takes max_iter epochs of gradient steps", ways)
     if order != "auto":
         ways = dict.fromkeys(("effort", "compact"), "Use order='auto'")
+        if is_regressor(estimator):
+            ways["calibrate_by"] = "Use order='auto', or calibrate(X, y, by=...)"
         refuse_idle(estimator, "where an order is given and nothing is selected", ways)
 
 

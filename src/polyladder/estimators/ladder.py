@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
+from sklearn.utils import check_consistent_length
 from torch import Tensor
 
 from polyladder.estimators.batch.families import LadderFamily
@@ -25,7 +26,7 @@ from polyladder.estimators.idle_parameters import (
     refuse_idle_of_parts,
     refuse_idle_of_selections,
 )
-from polyladder.estimators.parameters import check_choice, check_number, seeds_from
+from polyladder.estimators.parameters import check_choice, check_number, refuse, seeds_from
 from polyladder.estimators.partitioned import fit_in_parts
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.distinct import distinct_rows
@@ -37,6 +38,7 @@ from polyladder.estimators.selection.recipe import SelectionRecipe
 from polyladder.estimators.selection.refit import refitted
 from polyladder.estimators.selection.select import Chosen, choose_model
 from polyladder.estimators.settled import settled
+from polyladder.estimators.spread import LeftOut, as_predicted, column_of, learn_spread
 from polyladder.estimators.support import Support, states, support
 from polyladder.estimators.table_estimator import ClassPrediction, Laddered, NumberPrediction, Prepared, finite
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
@@ -48,6 +50,7 @@ from polyladder.polynomial.single import UNIT, SingleMean, single_mean
 from polyladder.polynomial.sparse import as_rows, is_sparse
 from polyladder.polynomial.units import mean_of
 from polyladder.polynomial.widen import sharing, widen
+from polyladder.predictive.predictive import Predictive
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
 from polyladder.tables.partitions import LocalPartitions
 from polyladder.tables.sparse_features import is_sparse_table
@@ -264,6 +267,16 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         order = None if small.ladder is None else small.ladder.order
         self.selection_: Selection = replace(chosen.selection, compact=small.sentence, compact_order=order)
         check_kept(self.target_.guarded(mean_of(self.members_)(chosen.compared.z)), chosen.compared, chosen.selection)
+        # By estimate a small ladder's errors are this much larger.
+        self._learn_from_left_out(chosen, 1.0 if small.ladder is None else 1.0 + small.cost)
+
+    def _learn_from_left_out(self, chosen: Chosen, larger: float) -> None:
+        """Learn what the errors at rows left out say of new rows.
+
+        Args:
+            chosen: the model, with these errors.
+            larger: what the errors of the kept model are multiplied by.
+        """
 
     def _compacted(self, chosen: Chosen, table: Table) -> Compaction:
         """One small ladder in the place of a chosen model, where there is one that is close enough."""
@@ -560,6 +573,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
         Whether one small ladder, taught by the model that ``order="auto"`` has chosen, may take its place. A number is
         what that may cost, as a share of the error on rows left out; "auto" is 0.01. ``selection_.compact`` says what
         was gained, or why the chosen model was kept.
+    calibrate_by : str, int or None, default=None
+        A column of texts, by name or position: intervals are then calibrated on the rows of each of its values by
+        themselves. A value with few rows has the widths of all rows. Only where ``order="auto"``.
     learning_rate, batch_size, dropout, batch_norm, validation_fraction
         Deprecated: fields of ``gradient`` since version 0.2.
 
@@ -567,6 +583,9 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     ----------
     polynomial_ : LadderPolynomial
         The mean of the fitted ladders, one wider ladder over the transformed features.
+    spread_ : Spread or None
+        How far new observations lie from predictions, learned at rows left out (`predict_distribution`); None where an
+        order was given, until `calibrate` is called.
     members_ : LadderPolynomial
         The fitted ladders as a batch, in standardized target units.
     solver_ : str
@@ -624,6 +643,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     random_state: Any = None
     verbose: int = 0
     compact: Literal["auto", False] | float = "auto"
+    calibrate_by: str | int | None = None
     learning_rate: float | None = None
     batch_size: int | Literal["auto"] | None = None
     dropout: float | None = None
@@ -633,9 +653,107 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice(self, "loss", NUMBER_LOSSES)
+        if self.calibrate_by is not None and not isinstance(self.calibrate_by, str | int):
+            refuse(self, "calibrate_by", "the name or the position of a column, or None")
 
     def _learn_target(self, values: Array, weight: Tensor | None) -> NumberTarget:
         return NumberTarget.learn(values, weight, loss_named(self.loss))
+
+    def _learn_from_left_out(self, chosen: Chosen, larger: float) -> None:
+        left = chosen.left_out
+        assert left is not None
+        self._learn_spread(replace(left, shrink=larger * left.shrink), self.calibrate_by)
+
+    def _learn_spread(self, left: LeftOut, by: str | int | None) -> None:
+        """Learn how far new observations lie from predictions, from errors at rows left out."""
+        self.spread_ = None
+        column = None if by is None else column_of(left.table, by)
+        self.spread_ = learn_spread(
+            self._model(), left, self.target_.scale.numpy(), column, seeds_from(self.random_state, 1)[0]
+        )
+
+    def calibrate(self, X: Any, y: Any, *, by: str | int | None = None) -> Self:
+        """Learn how far new observations lie from predictions, from rows that the model was not fitted to.
+
+        With ``order="auto"`` a fit does this itself, by rows that it leaves out.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+            At least two rows.
+        y : array-like of shape (n,) or (n, m)
+        by : str, int or None, default=None
+            As the parameter ``calibrate_by``.
+
+        Returns
+        -------
+        self
+        """
+        table = self.read_table(X)  # which asks first whether anything was fitted
+        if not isinstance(table, Table):
+            raise ValueError("X must be dense for distributions; got sparse rows. Fit to the columns that matter.")
+        values = self._read_target(y)
+        check_consistent_length(table.numbers, values)
+        if len(values) < 2:
+            raise ValueError(f"X must have at least 2 rows to learn a spread from; got {len(values)}.")
+        missed = values.reshape(len(values), -1) - as_predicted(self.model_)(table)
+        self._learn_spread(LeftOut(table, missed, np.ones(len(values))), by)
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Predict the target, and how far new observations lie from that, if asked.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+        return_std : bool, default=False
+            Also return the standard deviation of a new observation.
+
+        Returns
+        -------
+        y : ndarray of shape (n,) or (n, m)
+        std : ndarray of shape (n,) or (n, m)
+        """
+        if not return_std:
+            return super().predict(X)
+        found = self.predict_distribution(X)
+        return found.mean, found.std
+
+    def predict_distribution(self, X: Any) -> Predictive:
+        """The distribution of a new observation at each row.
+
+        Its scale and its shape were learned from errors at rows that were left out of the fit, or by `calibrate`.
+        Outside of the training ranges the scale grows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        Predictive
+        """
+        table = self.read_table(X)  # which asks first whether anything was fitted
+        return self.model_.predict_distribution(table)
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[Array, Array]:
+        """The central interval that holds a new observation with the given probability.
+
+        Its width is that which errors at rows left out had, relative to their scales (the jackknife): about the stated
+        share of new rows like the training rows lies inside; there is no guarantee for a number of rows. After
+        `calibrate` with rows that the model was not fitted to, at least that share does, if new rows are like these
+        (split conformal).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+        level : float in (0, 1), default=0.9
+
+        Returns
+        -------
+        low, high : ndarrays of shape (n,) or (n, m)
+        """
+        return self.predict_distribution(X).interval(level)
 
     def _single_answers(self, outputs: Tensor) -> Array:
         return self._answer().predict(outputs.unsqueeze(0)).astype(np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from polyladder.analysis.moments import GaussianWeights
 from polyladder.estimators.rows import TrainingRows
 from polyladder.fitted.answers import Draws
 from polyladder.polynomial.evaluate import evaluate
@@ -36,8 +37,8 @@ class Posterior:
         slopes: of the noise's log precision on the transformed features and their squares
             (`polyladder.training.bayes.noise.noise_columns`). Shape (draws, m, 2 d), or (draws, m, 0) where it is the
             same everywhere.
-        precision: prior precision of each block: layers, gates, readout; the same in all draws for variational
-            inference, which learns it. Shapes (draws, 1), or (draws, columns) with ``relevance``.
+        precision: prior precision of each block: layers, gates, readout; the same in all draws of a start where
+            inference is not by chains. Shapes (draws, 1), or (draws, columns) with ``relevance``.
         chains: how many chains there were.
     """
 
@@ -123,6 +124,25 @@ def posterior_of(found: GibbsDraws, chains: int) -> Posterior:
         tuple(chain_by_chain(t) for t in found.precision),
         chains,
     )
+
+
+def posterior_of_weights(
+    weights: GaussianWeights, noise: Tensor, prior: tuple[Tensor, ...], draws: int, seed: int
+) -> Posterior:
+    """Draws of independent Gaussian weights, as many of each start, as if every start were a chain.
+
+    Args:
+        weights: batch shape (chains,).
+        noise: variance of Gaussian noise. Shape (chains, m).
+        prior: variances. Shapes (chains, 1) or (chains, columns).
+        draws: of each start.
+        seed: of the draws.
+    """
+    drawn = weights.sample(draws, seed).map(chain_by_chain)
+    scale = chain_by_chain(noise.sqrt().expand(draws, *noise.shape))
+    slopes = scale.new_zeros(*scale.shape, 0)
+    precision = tuple(chain_by_chain((1 / each).expand(draws, *each.shape)) for each in prior)
+    return Posterior(drawn, scale, torch.full_like(scale, torch.inf), slopes, precision, len(noise))
 
 
 def chain_by_chain(t: Tensor) -> Tensor:

@@ -32,10 +32,12 @@ from polyladder.fitted.answers.answer import Numeric
 from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.features import KINDS, Features, read_rows
 from polyladder.fitted.model import FittedModel
+from polyladder.fitted.spread import Spread
 from polyladder.polynomial.evaluate import evaluate
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.substitute import substitute
+from polyladder.predictive.class_predictive import ClassPredictive
 from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table, is_frame
@@ -90,6 +92,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     landmarks_: Landmarks | None = None
     """A few training rows that searches start from; none of sparse rows, of posteriors and in files of 0.1."""
+
+    spread_: Spread | None = None
+    """How far new observations lie from predictions; None where no rows were left out to learn it from."""
 
     features_: Any = None
     """The transformer in front of the model; None before a fit."""
@@ -212,7 +217,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 "The model must have been fitted to a dense table; got one of sparse rows. "
                 "Fit it to the columns that matter, as a dense table."
             )
-        parts = (self.features_, self.target_, self._learned(), self.card_, self.landmarks_)
+        parts = (self.features_, self.target_, self._learned(), self.card_, self.landmarks_, self.spread_)
         known = MODELS.get(self)
         if known is None or any(a is not b for a, b in zip(known.parts, parts, strict=True)):
             known = MODELS[self] = Described(parts, self._model())
@@ -452,7 +457,7 @@ class NumberPrediction(RegressorMixin):  # type: ignore[misc]
 
     def _answer(self) -> Numeric:
         target = self.target_
-        return Numbers(guard_of(target, bool(self.guard)), target.flat, span_of(target))
+        return Numbers(guard_of(target, bool(self.guard)), target.flat, span_of(target), self.spread_)
 
     def _read_target(self, y: Any) -> Array:
         return read_numbers(self, y)
@@ -486,6 +491,20 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
         """Probability of each class. Shape (n, classes)."""
         outputs = self._outputs(X)  # which asks first whether anything was fitted
         return self._answer().probabilities(outputs.unsqueeze(0)).numpy()
+
+    def predict_distribution(self, X: Any) -> ClassPredictive:
+        """The distribution of each row's class: probabilities, sets of classes, scores, draws.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n, d)
+
+        Returns
+        -------
+        ClassPredictive
+        """
+        p = self.predict_proba(X)  # which asks first whether anything was fitted
+        return ClassPredictive(torch.from_numpy(p), self.classes_)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row. Shape (n,)."""

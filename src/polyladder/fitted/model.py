@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from polyladder.fitted.answers import Answer, Classes, Draws, Numbers, Probit
-from polyladder.fitted.answers.answer import guard_range
+from polyladder.fitted.answers.answer import guard_range, held
 from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.column import Column, described
 from polyladder.fitted.plan import Feature, Plan, feature_names, plan_of
@@ -30,7 +30,10 @@ from polyladder.polynomial.names import input_names
 from polyladder.polynomial.trim import trim
 from polyladder.polynomial.units import MeanOfParts, parts_of
 from polyladder.polynomial.widen import sharing, widen
+from polyladder.predictive.class_predictive import ClassPredictive
 from polyladder.predictive.mixture import StudentMixture
+from polyladder.predictive.mixture_predictive import MixturePredictive
+from polyladder.predictive.predictive import Predictive
 from polyladder.tables.describe import describe_columns
 from polyladder.tables.landmarks import Landmarks
 from polyladder.tables.table import Table
@@ -195,6 +198,27 @@ class FittedModel:
         if not isinstance(self.answer, Classes | Probit):
             raise TypeError(f"The model must predict classes to have probabilities; it predicts {self.target}.")
         return np.asarray(self.answer.probabilities(self.said(rows)).numpy())
+
+    def predict_distribution(self, rows: Any) -> Predictive:
+        """The distribution of a new observation at each row.
+
+        Of numbers by their spread, of posteriors by their draws, of classes by their probabilities.
+        """
+        if isinstance(self.answer, Draws):
+            return MixturePredictive(self.distribution(rows), self.answer.flat)
+        if isinstance(self.answer, Labelled):
+            return ClassPredictive(self.answer.probabilities(self.said(rows)), np.array(self.answer.labels))
+        assert isinstance(self.answer, Numbers)
+        if self.answer.spread is None:
+            raise ValueError(
+                f"The {self.kind} must know its errors at rows that it did not see to have distributions; none were "
+                "left out. Fit an LPNNRegressor with order='auto', call its calibrate(X, y) with such rows, or use "
+                "BayesianLPNNRegressor."
+            )
+        table = self.read(rows)
+        center = held(self.said(table).mean(0), self.answer.guard)
+        z = torch.from_numpy(np.ascontiguousarray(self.table_inputs(table)))
+        return self.answer.spread.predictive(center, z, table, self.answer.flat)
 
     def distribution(self, rows: Any) -> StudentMixture:
         """The distribution of a new observation at each row, of a posterior over regressions."""

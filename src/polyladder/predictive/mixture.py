@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.special import stdtr
 from torch import Tensor
+
+from polyladder.predictive.standard_student import log_density, probability_below
 
 ROUNDS = 60
 """Steps of the search for a quantile, at most; ten are usual."""
@@ -55,22 +56,11 @@ class StudentMixture:
 
     def log_densities(self, y: Tensor) -> Tensor:
         """Log density of every draw at y (n, m). Shape (draws, n, m)."""
-        z = (y - self.center) / self.scale
-        nu = torch.where(self.degrees.isfinite(), self.degrees, 1.0)
-        student = torch.lgamma((nu + 1) / 2) - torch.lgamma(nu / 2) - (nu * math.pi).log() / 2
-        student = student - (nu + 1) / 2 * (z.square() / nu).log1p()
-        gaussian = -z.square() / 2 - math.log(2 * math.pi) / 2
-        return torch.where(self.degrees.isfinite(), student, gaussian) - self.scale.log()
+        return log_density((y - self.center) / self.scale, self.degrees) - self.scale.log()
 
     def distribution(self, y: Tensor) -> Tensor:
         """Probability that an output is at most y (n, m), each output by itself. Shape (n, m)."""
-        z = (y - self.center) / self.scale
-        finite = self.degrees.isfinite()
-        below = torch.special.ndtr(z)
-        if bool(finite.any()):
-            degrees = torch.where(finite, self.degrees, 1.0).expand_as(z)
-            below = torch.where(finite, torch.from_numpy(stdtr(degrees.numpy(), z.numpy())), below)
-        return self.mean(below)
+        return self.mean(probability_below((y - self.center) / self.scale, self.degrees))
 
     def mean(self, values: Tensor) -> Tensor:
         """Mean over the draws of values (draws, n or 1, m). Shape (n, m)."""

@@ -182,6 +182,8 @@ def duration(seconds: float) -> str:
 
 def show_comparison(comparison: Comparison) -> None:
     """A table in the terminal, with verdicts and departures."""
+    from rich.text import Text
+
     from polyladder import make_console
     from polyladder_lab.experiments.pages.claims import claim_lines
     from polyladder_lab.experiments.pages.page import rows_with
@@ -202,8 +204,9 @@ def show_comparison(comparison: Comparison) -> None:
         console.print(terminal_search(comparison), *lost, "\n")
         return
     console.print(terminal(comparison))
-    for label, texts in measures(comparison):
-        console.print(terminal_table(d, label, "", texts))
+    for table in measures(comparison):
+        bold = {p: Text(text, style="bold" if p in table.bold else "") for p, text in table.texts.items()}
+        console.print(terminal_table(d, table.label, "", bold))
     rows = rows_with(comparison, "distributions")
     shown = [*(distribution_lines(rows) if rows else ()), *claim_lines(comparison), *verdicts(comparison), *lost]
     for line in shown:

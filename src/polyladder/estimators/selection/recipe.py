@@ -1,4 +1,4 @@
-"""What a selection found, without the rows that it was found on: enough to solve the same sum on more rows."""
+"""What a selection found, and its errors at rows left out: enough to solve the same sum on more rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from polyladder.estimators.selection.elsewhere import without_rows
 from polyladder.estimators.selection.found import Selection
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import Reader
+from polyladder.estimators.spread import LeftOut
 from polyladder.fitted.features import Features
 from polyladder.training.kernels.relevance import Array
 
 
 @dataclass(frozen=True, eq=False)
 class SelectionRecipe:
-    """What a selection found.
+    """What a selection found; the rows themselves are those of its errors alone.
 
     Attributes:
         selection: its record.
@@ -29,6 +30,7 @@ class SelectionRecipe:
         used: the candidates that count, and their weights in the sum.
         scales: the relevance of each input of ladders, by how these inputs are made.
         directions: how many a kernel may have.
+        left_out: errors of the sum at rows left out; None of classes.
     """
 
     selection: Selection
@@ -38,6 +40,7 @@ class SelectionRecipe:
     used: tuple[tuple[Trial, float], ...]
     scales: Mapping[str, Array]
     directions: int
+    left_out: LeftOut | None
 
     @property
     def ramps(self) -> int:
@@ -67,6 +70,7 @@ def recipe_of(
     used: Sequence[tuple[Trial, float]],
     readers: Sequence[Reader],
     directions: int,
+    left_out: LeftOut | None,
 ) -> SelectionRecipe:
     """The recipe of a sum that was chosen.
 
@@ -77,6 +81,7 @@ def recipe_of(
         used: trials that count, and their weights.
         readers: what ladders may read.
         directions: of a kernel, at most.
+        left_out: errors of the sum at rows left out; None of classes.
     """
     bare = {id(trial.block): without_rows(trial.block) for trial, _ in used if isinstance(trial, Kernel)}
     kept = [
@@ -85,4 +90,4 @@ def recipe_of(
     ]
     scales = {reader.features: reader.scale for reader in readers}
     rows, outputs = problem.y.shape
-    return SelectionRecipe(selection, features, rows, outputs, tuple(kept), scales, directions)
+    return SelectionRecipe(selection, features, rows, outputs, tuple(kept), scales, directions, left_out)

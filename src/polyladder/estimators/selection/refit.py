@@ -88,6 +88,7 @@ def refitted(
             return None
         used.append((solved, weight_in_sum))
     chosen = assembled(z, values, features, target, problem, used, recipe.selection)
+    chosen = replace(chosen, left_out=recipe.left_out)
     outputs = chosen.target.guarded(mean_of(chosen.members)(chosen.compared.z))
     return chosen if as_reported(outputs, chosen.compared, recipe.selection) else None
 

@@ -36,6 +36,7 @@ from polyladder.estimators.selection.parts import as_members
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
 from polyladder.estimators.selection.recipe import SelectionRecipe, recipe_of
+from polyladder.estimators.spread import LEAST_SHRINK, LeftOut
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.fitted.features import Features
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -82,6 +83,7 @@ class Chosen:
         rows: different rows, transformed.
         compared: those of them that candidates were compared on.
         selection: how it was chosen.
+        left_out: its errors at the compared rows by fits without them; None of classes.
     """
 
     features: Features
@@ -90,6 +92,7 @@ class Chosen:
     rows: TrainingRows
     compared: TrainingRows
     selection: Selection
+    left_out: LeftOut | None = None
 
 
 def choose_model(
@@ -145,9 +148,8 @@ def choose_model(
             reader = next(each for each in readers if each.features == trial.features)
             trials[i] = finished_ladders(compared, reader, trial, options)
     chosen = finished(table, values, features, target, compared, trials, weights)
-    return chosen, recipe_of(
-        chosen.selection, features, compared, counting(trials, weights), readers, options.effort.directions
-    )
+    used, directions = counting(trials, weights), options.effort.directions
+    return chosen, recipe_of(chosen.selection, features, compared, used, readers, directions, chosen.left_out)
 
 
 def scaled_candidates(
@@ -290,7 +292,24 @@ def finished(
     if problem.loss.by_rows:
         candidates.insert(0, Candidate("constant", features.kind, 0, error(np.zeros_like(total)), 0.0))
     selection = Selection(problem.loss.measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
-    return assembled(features.transform_table(table), values, features, target, problem, used, selection)
+    chosen = assembled(features.transform_table(table), values, features, target, problem, used, selection)
+    return replace(chosen, left_out=errors_left_out(table, target, problem, used, total))
+
+
+def errors_left_out(
+    table: Table, target: Target, problem: Problem, used: Sequence[tuple[Trial, float]], total: Array
+) -> LeftOut | None:
+    """What the sum misses at compared rows (chosen, m) by fits without them; None of classes.
+
+    Ladders that are kept are means of more than those that predicted the rows left out, and scatter less.
+    """
+    if not isinstance(target, NumberTarget):
+        return None
+    missed = problem.goal - guarded(total, problem)
+    size, excess = float((missed**2).mean()), sum(weight**2 * trial.excess for trial, weight in used)
+    shrink = max(1 - excess / size, LEAST_SHRINK**2) ** 0.5 if size > 0 else 1.0
+    errors = missed * target.scale.numpy()
+    return LeftOut(table.take(problem.chosen), errors, problem.weight[problem.chosen], shrink)
 
 
 def counting(trials: Sequence[Trial], weights: Array) -> list[tuple[Trial, float]]:

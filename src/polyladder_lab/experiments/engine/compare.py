@@ -30,7 +30,7 @@ class Cell:
     Attributes:
         values: the metric of each split that is there, by the split's number; infinite where a model blew up.
         chosen: the setting that was chosen for each of these splits.
-        wanted: how many splits were declared.
+        wanted: how many splits were declared, without those on which the model has no such metric.
         rows: the stored rows, by the split's number.
         published: mean and deviation that were published, if any were.
         published_splits: over how many splits the published deviation is.
@@ -131,9 +131,11 @@ def gathered(d: Declaration, column: TableColumn, model: Model, rows: Mapping[st
         row = None if setting is None else rows.get(measurement(d, column, model, setting, split, None).key)
         if row is not None and setting is not None and "value" in row:
             found[split], chosen[split] = row, setting
-    values = {split: math.inf if row["value"] is None else row["value"] for split, row in found.items()}
+    # A model that has no such metric, as quantiles have no density, is measured in full without it.
+    undefined = {split for split, row in found.items() if "undefined" in row}
+    values = {s: math.inf if row["value"] is None else row["value"] for s, row in found.items() if s not in undefined}
     published = d.published.get(model.name, {}).get(column.label)
-    return Cell(values, chosen, len(splits), found, published, d.published_splits)
+    return Cell(values, chosen, len(splits) - len(undefined), found, published, d.published_splits)
 
 
 def searched(settings: tuple[Tried, ...], wanted: int) -> Cell:

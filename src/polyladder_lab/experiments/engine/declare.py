@@ -133,11 +133,13 @@ class Measure:
         field: its name in the stored rows.
         label: what it is called.
         over_splits: ``"mean"``, or ``"largest"``.
+        best: which number of a column is bold: the ``"lowest"``, the ``"highest"``, or empty for none.
     """
 
     field: str
     label: str
     over_splits: str
+    best: str
 
 
 @dataclass(frozen=True)
@@ -317,7 +319,8 @@ def checked(fields: dict[str, Any], name: str) -> Declaration:
         columns=tuple(read_column(c, selection) for c in fields["column"]),
         models=tuple(read_model(m) for m in fields["model"]),
         measures=tuple(
-            Measure(m["field"], m["label"], m.get("over_splits", "mean")) for m in fields.get("measure", ())
+            Measure(m["field"], m["label"], m.get("over_splits", "mean"), m.get("best", ""))
+            for m in fields.get("measure", ())
         ),
         spread=fields.get("spread", "deviation"),
         source=fields.get("source", "paper"),
@@ -403,6 +406,7 @@ def check(d: Declaration) -> None:
         ("compare", d.compare, {"models", "rows", "settings", "none"}),
         ("spread", d.spread, {"deviation", "error"}),
         *(("measure.over_splits", m.over_splits, {"mean", "largest"}) for m in d.measures),
+        *(("measure.best", m.best, {"", "lowest", "highest"}) for m in d.measures),
     ):
         if value not in allowed:
             raise ValueError(f"{what} of {d.name} must be one of {', '.join(sorted(allowed))}; got {value!r}.")

@@ -144,6 +144,7 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "model": (text, "a text"),
     "column": (text, "a text"),
     "commit": (text, "a text"),
+    "undefined": (text, "a text"),
     "seconds": (number, "a finite number"),
     "layers": (lambda value: listed(value, lambda layer: listed(layer, unit)), "units with their inputs and responses"),
     "distributions": (lambda value: listed(value, distribution), "distributions with their distances and histograms"),

@@ -79,8 +79,8 @@ def markdown_section(comparison: Comparison) -> str:
     lines += claim_lines(comparison)
     if said := verdicts(comparison):
         lines += ["", *(f"- {sentence}" for sentence in said)]
-    for label, texts in measures(comparison):
-        lines += ["", f"{label}:", "", *markdown_table(d, "", texts)]
+    for table in measures(comparison):
+        lines += ["", f"{table.label}:", "", *markdown_table(d, "", table.marked)]
     intervals = {place: interval(cell, d.metric) for place, cell in comparison.cells.items()}
     # Standard errors say the same in the table itself.
     if any(intervals.values()) and d.spread == "deviation":
@@ -116,8 +116,9 @@ def section(comparison: Comparison) -> str:
     parts += [f"<figure>{drawing}</figure>" for drawing in drawings(comparison)]
     if said := verdicts(comparison):
         parts.append("<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in said) + "</ul>")
-    for label, texts in measures(comparison):
-        parts.append(html_table(d, label, texts))
+    for table in measures(comparison):
+        bold = {place: f"<b>{text}</b>" if place in table.bold else text for place, text in table.texts.items()}
+        parts.append(html_table(d, table.label, bold))
     if d.departures:
         items = (
             f"<li>{f'<sup>{mark}</sup> ' if mark else ''}{escape(x.what)} {escape(x.why)}</li>" for mark, x in notes(d)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import mean
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -141,17 +142,51 @@ def markdown_cell(comparison: Comparison, column: str, model: str) -> str:
     return "<br>".join(part for part in parts if part)
 
 
-def measures(comparison: Comparison) -> list[tuple[str, dict[Place, str]]]:
-    """What else was declared to be shown: for each its label, and the text of every cell."""
+@dataclass(frozen=True)
+class MeasureTable:
+    """A number besides the metric, for every cell.
+
+    Attributes:
+        label: what it is.
+        texts: the number of each cell; empty where there is none.
+        bold: the best cells of each column, if the measure has a best.
+    """
+
+    label: str
+    texts: dict[Place, str]
+    bold: frozenset[Place]
+
+    @property
+    def marked(self) -> dict[Place, str]:
+        """The texts in Markdown."""
+        return {place: f"**{text}**" if place in self.bold else text for place, text in self.texts.items()}
+
+
+def measures(comparison: Comparison) -> list[MeasureTable]:
+    """What else was declared to be shown."""
     tables = []
     for measure in comparison.declaration.measures:
-        texts = {}
+        found = {}
         for place, cell in comparison.cells.items():
             numbers = [row[measure.field] for row in cell.rows.values() if is_number(row.get(measure.field))]
-            summary = max(numbers, default=0.0) if measure.over_splits == "largest" else mean(numbers or [0.0])
-            texts[place] = number(summary, "rmse") if numbers else ""
-        tables.append((f"{measure.label}, {measure.over_splits} over splits", texts))
+            if numbers:
+                found[place] = max(numbers) if measure.over_splits == "largest" else mean(numbers)
+        texts = {place: number(found[place], "rmse") if place in found else "" for place in comparison.cells}
+        label = f"{measure.label}, {measure.over_splits} over splits"
+        tables.append(MeasureTable(label, texts, best_places(comparison, found, measure.best)))
     return tables
+
+
+def best_places(comparison: Comparison, found: Mapping[Place, float], best: str) -> frozenset[Place]:
+    """The best number of each column, among two or more models that were measured on equally many splits, the most."""
+    places: set[Place] = set()
+    for column in comparison.declaration.columns if best else ():
+        splits = {place: len(comparison.cells[place].rows) for place in found if place[0] == column.label}
+        rivals = {place: found[place] for place, count in splits.items() if count == max(splits.values())}
+        if len(rivals) > 1:
+            wanted = min(rivals.values()) if best == "lowest" else max(rivals.values())
+            places |= {place for place, value in rivals.items() if value == wanted}
+    return frozenset(places)
 
 
 def markdown_notes(d: Declaration) -> list[str]:

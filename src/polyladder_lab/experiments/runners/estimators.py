@@ -8,7 +8,7 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
-from statistics import median
+from importlib.metadata import version
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,24 +16,15 @@ import numpy as np
 from polyladder_lab.experiments.engine.declare import Options
 from polyladder_lab.experiments.engine.plan import Measurement
 from polyladder_lab.experiments.engine.scores import Array, Result, score
+from polyladder_lab.experiments.runners.predictive import Distributional, Probabilistic, distributional, predictive
 from polyladder_lab.experiments.runners.sources import Fit, fits_of
-
-COVERED = 0.9
-"""Share of the rows that predicted intervals should cover."""
 
 
 @runtime_checkable
-class Probabilistic(Protocol):
-    """An estimator that predicts a distribution for every row."""
+class Borrowed(Protocol):
+    """An estimator of other packages, whose versions are kept with what it does."""
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Means, and standard deviations if asked for."""
-
-    def predict_interval(self, X: Any, level: float) -> tuple[Array, Array]:
-        """Lower and upper ends of central intervals."""
-
-    def log_likelihood(self, X: Any, y: Any) -> Array:
-        """The logarithm of the density of each target."""
+    packages: tuple[str, ...]
 
 
 @runtime_checkable
@@ -65,6 +56,8 @@ def fitted(measurement: Measurement, fit: Fit) -> Result:
     more: Options = {"processor_seconds": round(used, 4)}
     if isinstance(model, Searched):
         more["chosen"], seconds = str(model.best_params_), model.refit_time_
+    if isinstance(model, Borrowed):
+        more["packages"] = ", ".join(f"{name} {version(name)}" for name in model.packages)
     more["seconds_of_last_fit"] = round(seconds, 3)
     result = measured(measurement.metric, model, fit.features[fit.test], fit.target[fit.test])
     return Result(result.value, {**result.more, **more})
@@ -82,29 +75,19 @@ def measured(metric: str, model: Any, X: Array, y: Array) -> Result:
     if value is None:
         return Result(None)
     found = {"rmse": value, "worst": float(np.abs(prediction - y).max())}
-    if isinstance(model, Probabilistic):
+    # A table of errors alone asks for no distribution of estimators that can also do without.
+    if metric == "nll" and isinstance(model, Distributional):
+        found |= distributional(model, X, y)
+    elif isinstance(model, Probabilistic):
         found |= predictive(model, X, y)
+    if "log_likelihood" in found:
         found["nll"] = -found["log_likelihood"]
-    if metric not in found:
-        raise ValueError(f"metric must be rmse for an estimator without log_likelihood; got {metric!r}.")
     finite = {name: number for name, number in found.items() if math.isfinite(number)}
+    if metric not in found:
+        if "crps" in found:
+            return Result(None, {**finite, "undefined": metric})
+        raise ValueError(f"metric must be rmse for an estimator without log_likelihood; got {metric!r}.")
     return Result(finite.pop(metric, None), finite)
-
-
-def predictive(model: Probabilistic, X: Array, y: Array) -> dict[str, float]:
-    """Log-likelihood of a row, share and width of the intervals, and the processor's time for a row."""
-    low, high = model.predict_interval(X, COVERED)
-    times = []
-    for _ in range(5):
-        began = time.process_time()
-        model.predict(X, return_std=True)
-        times.append(time.process_time() - began)
-    return {
-        "log_likelihood": float(np.mean(model.log_likelihood(X, y))),
-        "coverage": float(np.mean((low <= y) & (y <= high))),
-        "width": float(np.mean(high - low)),
-        "microseconds_per_row": round(1e6 * median(times) / len(X), 3),
-    }
 
 
 def estimator(options: Options, seed: int) -> Any:

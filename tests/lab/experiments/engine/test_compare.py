@@ -142,3 +142,17 @@ def test_a_table_is_gathered_from_the_settings_that_were_chosen():
     assert comparison.bold == {("diabetes", "LPNN"), ("diabetes", "FM")}
     assert comparison.underlined == {("diabetes", "LPNN")}
     assert compare(d, {}).cells["diabetes", "LPNN"].values == {}
+
+
+def test_a_model_without_the_metric_is_neither_lacking_nor_blown_up():
+    d = small(TEXT.replace("settings = 3", "settings = 1"))
+    rows, column, model = {}, d.columns[0], d.models[1]
+    for split in range(3):
+        row = {"value": None, "undefined": "rmse", "worst": 3.0}
+        rows[measurement(d, column, model, d.settings(model, column)[0], split, None).key] = row
+    found = compare(d, rows).cells["diabetes", model.name]
+    assert found.values == {}
+    assert found.complete
+    assert len(found.rows) == 3
+    blown = compare(d, {key: {"value": None} for key in rows}).cells["diabetes", model.name]
+    assert blown.values == dict.fromkeys(range(3), math.inf)

@@ -36,6 +36,7 @@ DISTRIBUTION = {
         (b'{"key":"x"}', "must have either 'value' or 'folds'"),
         (b'{"key":"x","value":1,"folds":[1]}', "must have either 'value' or 'folds'"),
         (b'{"key":"x","value":"1"}', "must have a finite number or null in 'value'"),
+        (b'{"key":"x","value":null,"undefined":1}', "must have a text in 'undefined'"),
         (b'{"key":"x","value":true}', "must have a finite number or null in 'value'"),
         (b'{"key":"x","value":1e999}', "must have a finite number or null in 'value'"),
         (b'{"key":"x","value":NaN}', "must hold finite numbers; got NaN"),

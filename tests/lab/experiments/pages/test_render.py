@@ -4,6 +4,7 @@ import pytest
 
 from polyladder_lab.experiments.engine.compare import compare
 from polyladder_lab.experiments.engine.declare import only
+from polyladder_lab.experiments.pages.page import html_page
 from polyladder_lab.experiments.pages.render import (
     distribution_lines,
     distributions,
@@ -14,6 +15,7 @@ from polyladder_lab.experiments.pages.render import (
     markdown,
     marks,
     measured,
+    measures,
     number,
     published,
     sentence,
@@ -152,3 +154,27 @@ def test_distributions_are_told_by_their_smallest_and_largest_distance():
     lines = distribution_lines(rows)
     assert lines[2] == "| LPNN-2 | 0.1 | 0.02 to 0.04 | -0.04 to -0.02 | 0.04 to 0.08 |"
     assert len(lines) == 5
+
+
+@pytest.mark.parametrize(("best", "winner"), [("lowest", "FM"), ("highest", "LPNN"), ("", None)])
+def test_the_best_of_a_measure_is_bold_among_models_measured_on_as_many_splits(best, winner):
+    measure = f'[[measure]]\nfield = "off"\nlabel = "Off"\nbest = "{best}"\n\n[[column]]'
+    d = small(TEXT.replace("[[column]]", measure))
+    rows = filled(d)
+    off = {"FFR": 0.5, "FM": 1.0, "LPNN": 2.0}
+    for key in [key for key, row in rows.items() if "value" in row]:
+        rows[key]["off"] = off[rows[key]["model"]]
+    # FFR would win or lose, but for a split that it lacks.
+    missing = [key for key, row in rows.items() if row.get("model") == "FFR" and row["value"] == 50.0]
+    for key in missing:
+        del rows[key]
+    (table,) = measures(compare(d, rows))
+    assert table.bold == ({("diabetes", winner)} if winner else set())
+    assert table.texts["diabetes", "FFR"] == "0.500"
+    assert table.marked["diabetes", "LPNN"] == ("**2.00**" if winner == "LPNN" else "2.00")
+    assert html_page([compare(d, rows)]).count("<b>1.00</b>") == (winner == "FM")
+
+
+def test_a_best_that_is_neither_lowest_nor_highest_is_refused():
+    with pytest.raises(ValueError, match=r"measure\.best of small must be one of"):
+        small(TEXT.replace("[[column]]", '[[measure]]\nfield = "off"\nlabel = "Off"\nbest = "good"\n\n[[column]]'))

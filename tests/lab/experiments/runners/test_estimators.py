@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import sklearn
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss
 
@@ -51,6 +52,19 @@ def test_any_estimator_can_be_named_by_its_path():
     each = measurement(d, d.columns[0], d.models[1], {}, 2, None)
     result = run_estimators([each])[0][0]
     assert result.value == pytest.approx(rmse(Ridge(alpha=10.0), fits_of(each)[0]))
+
+
+class Shelved(Ridge):
+    """An estimator that says what it is made of."""
+
+    packages = ("numpy", "scikit-learn")
+
+
+def test_versions_of_other_packages_are_kept():
+    named = RIDGE.replace("sklearn.linear_model.Ridge", f"{__name__}.Shelved")
+    d = small(TEXT.replace(MACHINE, named))
+    result = run_estimators([measurement(d, d.columns[0], d.models[1], {}, 2, None)])[0][0]
+    assert result.more["packages"] == f"numpy {np.__version__}, scikit-learn {sklearn.__version__}"
 
 
 def test_log_loss_is_that_of_the_probabilities() -> None:
