@@ -156,7 +156,7 @@ def test_a_small_ladder_takes_the_place_where_it_is_close() -> None:
 @pytest.mark.parametrize("dear", [150, JUDGED])
 def test_a_student_is_close_at_the_rows_and_between_them(dear: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def cost(teacher: Teacher, ladder: LadderPolynomial, z: Tensor, said: Tensor) -> float:
-        return 0.5 / compact.FARTHER if len(z) == dear else 0.0
+        return 0.5 if len(z) == dear else 0.0
 
     monkeypatch.setattr(compact, "extra", cost)
     found = compacted(teacher(), trying=FAST)
@@ -183,7 +183,7 @@ def test_the_first_that_is_close_enough_ends_the_search(monkeypatch: pytest.Monk
         ((50.0, 0.2), [6, 8]),  # too far off after the first look
     ):
         taught.clear()
-        queue = iter(np.repeat(costs, 2) * 0.1 / compact.FARTHER)  # each is judged twice
+        queue = iter(np.repeat(costs, 2) * 0.1)  # each is judged twice
         monkeypatch.setattr(compact, "extra", lambda *_, queue=queue: next(queue))
         compacted(teacher(), trying=FAST, tolerance=0.1)
         assert taught == expected, costs
@@ -230,7 +230,7 @@ def test_the_model_stays_where_it_is_small_or_exact_or_there_is_no_time() -> Non
 
 
 def test_a_size_is_kept_whatever_it_costs() -> None:
-    its = teacher(error=1e-9)
+    its = teacher(error=3e-10)
     found = compacted(its, size=200, trying=FAST)
     assert found.ladder is not None
     assert found.ladder.n_weights <= 200
@@ -248,7 +248,7 @@ def test_a_size_is_kept_of_an_exact_model() -> None:
 
 def test_few_rows_have_little_time() -> None:
     assert fit_seconds(10) < fit_seconds(100) < 0.3
-    assert fit_seconds(10**6) == fit_seconds(10**5) == 0.6
+    assert fit_seconds(10**6) == fit_seconds(10**5) == 0.45
 
 
 # In a fit

@@ -62,14 +62,10 @@ EXACT = 1e-10
 LEAST_WEIGHT = 0.05
 """Rows whose class is certain count at least this much of the most uncertain one."""
 
-FARTHER = 1.5
-"""Rows to come lie farther out than rows in between, and a student strays more there: on test rows of four tables its
-mean squared difference to the teacher was about this many times larger, and so is what it costs."""
-
 STREAMING = 1.5
 """How much longer passes over many points take than their operations would in a large matrix product."""
 
-LEAST_SECONDS, SECONDS_PER_ROW, SECONDS = 0.15, 1e-3, 0.6
+LEAST_SECONDS, SECONDS_PER_ROW, SECONDS = 0.1, 7e-4, 0.45
 """What students may take on one core: the first, and the second for each row, at most the third. About a fifth of a
 selection; more of a short one, as fewer points would not teach them."""
 
@@ -216,7 +212,7 @@ def closest(
         return Lesson(view(rows), said, certainty(teacher.loss, said))
 
     def cost_of(ladder: LadderPolynomial) -> float:
-        return FARTHER * max(extra(teacher, ladder, rows, said) for rows, said in judges)
+        return max(extra(teacher, ladder, rows, said) for rows, said in judges)
 
     best, left = None, math.inf
     if trying.seconds is not None:
