@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self
@@ -15,6 +16,7 @@ from torch import Tensor
 from polyladder.estimators.batch.progress import Progress
 from polyladder.estimators.draft import draft_of
 from polyladder.estimators.fitted_model import guard_of, span_of
+from polyladder.estimators.idle_parameters import defaults
 from polyladder.estimators.parameters import check_choice, check_number, refuse, seeds_from
 from polyladder.estimators.partitioned import SAMPLE_ROWS, CodeRows, read_parts
 from polyladder.estimators.posterior import (
@@ -35,8 +37,15 @@ from polyladder.estimators.posterior_size import (
     too_wide,
     usual_sweeps,
 )
+from polyladder.estimators.posterior_start import SelectedStart, selected_start, with_selected
 from polyladder.estimators.rows import TrainingRows
-from polyladder.estimators.table_estimator import ClassPrediction, NumberPrediction, Prepared, TableEstimator
+from polyladder.estimators.table_estimator import (
+    ClassPrediction,
+    NumberPrediction,
+    Prepared,
+    TableEstimator,
+    coded_rows,
+)
 from polyladder.fitted.answers import Draws, Probit
 from polyladder.fitted.features import Features
 from polyladder.polynomial.evaluate import evaluate
@@ -45,7 +54,8 @@ from polyladder.predictive.diagnostics import effective_sample_size, split_rhat
 from polyladder.predictive.mixture import StudentMixture, waic
 from polyladder.tables.dask_partitions import DaskPartitions, is_dask
 from polyladder.tables.partitions import Coded, LocalPartitions, Partitions
-from polyladder.training.bayes.gibbs import sample_gibbs
+from polyladder.tables.table import Table
+from polyladder.training.bayes.gibbs import DEGREES, sample_gibbs
 from polyladder.training.bayes.noise import noise_columns
 from polyladder.training.bayes.probit import class_probabilities
 from polyladder.training.bayes.variational import fit_variational
@@ -113,11 +123,14 @@ class BayesianEstimator(TableEstimator):
             return self._fit_parts(DaskPartitions(X, y, sample_weight))
         with draft_of(self) as draft:
             draft._check_parameters()
-            prepared = draft._prepare(X, y, sample_weight)
-            rows = in_order(repeated(prepared.rows))
             seed = seeds_from(draft.random_state, 1)[0]
+            start = draft._select(X, y, sample_weight, seed)
+            prepared = draft._prepare(X, y, sample_weight) if start is None else start[0]
+            rows = in_order(repeated(prepared.rows))
             rows = draft._rows_in_time(rows, seed)
             plan = draft._draw(prepared, rows, seed, None)
+            if start is not None:
+                draft._take_over(start[1], seed)
         self._warn_of_chains(plan)
         return self
 
@@ -173,6 +186,14 @@ class BayesianEstimator(TableEstimator):
         self.order_ = order
         self.diagnostics_ = self._diagnose(rows)
         return plan
+
+    def _select(self, X: Any, y: Any, sample_weight: Any, seed: int) -> tuple[Prepared, SelectedStart] | None:
+        """What a selection hands over, with rows for the sampled ladders; None where nothing is selected."""
+        return None
+
+    def _take_over(self, start: SelectedStart, seed: int) -> None:
+        """Put draws of a selected ladder beside those of the sampled ones."""
+        raise NotImplementedError
 
     def _part_likelihood(self) -> Literal["gaussian", "probit"]:
         """The likelihood of rows in parts."""
@@ -396,6 +417,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     guard: bool = True
     random_state: Any = None
     verbose: int = 0
+    selection: bool | Literal["auto"] = "auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -404,6 +426,10 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         check_number(self, "degrees", float, 2.0, open_low=True)
         if self.heteroscedastic not in (True, False, "auto"):
             refuse(self, "heteroscedastic", "a bool or 'auto'")
+        if self.selection not in (True, False, "auto"):
+            refuse(self, "selection", "a bool or 'auto'")
+        if self.selection is True and (self.inference != "gibbs" or isinstance(self.features, Features)):
+            refuse(self, "selection", "False or 'auto' for inference='variational' and for features of your own")
         if self.inference == "variational":
             one_noise = "for inference='variational', which has one Gaussian noise for all rows"
             if self.warmup != "auto":
@@ -423,6 +449,30 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         if self.heteroscedastic is True:
             refuse(self, "heteroscedastic", "False or 'auto' where rows lie in parts")
         return "gaussian"
+
+    def _selects(self) -> bool:
+        """Whether a fit to dense rows begins with a selection."""
+        if self.selection != "auto":
+            return bool(self.selection)
+        usual, given = defaults(type(self)), self.get_params(deep=False)
+        return all(given[name] == usual[name] for name in ("order", "width", "inference", "features"))
+
+    def _select(self, X: Any, y: Any, sample_weight: Any, seed: int) -> tuple[Prepared, SelectedStart] | None:
+        if not self._selects():
+            return None
+        table, values, weight = self._read_training(X, y, sample_weight)
+        assert isinstance(table, Table)
+        settings = {"clip": self.clip, "missing": self.missing}
+        start = selected_start(table, values, None if weight is None else weight.numpy(), settings, seed)
+        if start is None:
+            return None
+        rows = coded_rows(start.features, start.target, table, values, weight)
+        plain = replace(rows, z=rows.z[:, torch.from_numpy(start.columns)])
+        return Prepared(plain, start.features, start.target, self.n_features_in_, self.names_in, table), start
+
+    def _take_over(self, start: SelectedStart, seed: int) -> None:
+        grid = {"auto": DEGREES, "gaussian": (math.inf,), "student": (float(self.degrees),)}[self.noise]
+        self.posterior_ = with_selected(self.posterior_, start, grid, self.heteroscedastic is not False, seed)
 
     def _likelihood(self, rows: TrainingRows) -> dict[str, Any]:
         options = {"noise_features": noise_columns(rows.z)} if self.heteroscedastic in (True, "auto") else {}
