@@ -454,7 +454,7 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
         """Whether a fit to dense rows begins with a selection."""
         if self.selection != "auto":
             return bool(self.selection)
-        usual, given = defaults(type(self)), self.get_params(deep=False)
+        usual, given = defaults(type(self)), self.get_params(deep=False)  # type: ignore[arg-type] # as in idle_parameters
         return all(given[name] == usual[name] for name in ("order", "width", "inference", "features"))
 
     def _select(self, X: Any, y: Any, sample_weight: Any, seed: int) -> tuple[Prepared, SelectedStart] | None:

@@ -37,8 +37,8 @@ class Posterior:
             (`polyladder.training.bayes.noise.noise_columns`). Shape (draws, m, 2 d), or (draws, m, 0) where it is the
             same everywhere.
         precision: prior precision of each block: layers, gates, readout; the same in all draws for variational
-            inference, which learns it. Shapes (draws, 1), or (draws, columns) with ``relevance``. Infinite for draws of a
-            selected ladder, whose layers are fixed.
+            inference, which learns it. Shapes (draws, 1), or (draws, columns) with ``relevance``. Infinite for draws
+            of a selected ladder, whose layers are fixed.
         chains: how many chains there were.
     """
 
