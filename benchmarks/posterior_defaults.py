@@ -4,7 +4,7 @@ The first published splits of nine regression sets and masks of three more: 5 sp
 it has many. On each, three fits with their defaults, one after the other: the selection, the posterior that begins with
 one, and the posterior of sampled ladders alone (``selection=False``).
 
-Run: POLYLADDER_DATA=... python -m benchmarks.posterior_defaults [names]        (what is stored already is not run again)
+Run: POLYLADDER_DATA=... python -m benchmarks.posterior_defaults [names]     (what is stored already is not run again)
 """
 
 from __future__ import annotations

@@ -1,0 +1,92 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from polyladder.training.bayes.gibbs import Priors
+from polyladder.training.bayes.noise import GammaPrior
+from polyladder.training.bayes.readout import LeftOut, States, row_precisions, sample_readout
+from polyladder.training.bayes.streams import Streams
+from tests.ladders import rows
+
+NONE = torch.zeros(40, 0, dtype=torch.float64)
+ONES = torch.ones(40, dtype=torch.float64)
+FIRM = GammaPrior(1e6, 1e6)
+"""A precision of 1, for sure."""
+
+
+def left_out(size: float, n: int = 40) -> LeftOut:
+    return LeftOut(size * rows(n, 1, seed=8), NONE.new_zeros(n, 0), NONE.new_ones(n))
+
+
+def problem(n: int = 40) -> States:
+    last = rows(n, 2, seed=4)
+    y = last @ NONE.new_tensor([[1.0], [-0.5]]) + 0.3 + 0.5 * rows(n, 1, seed=5)
+    return States(last, y, NONE.new_zeros(n, 0), NONE.new_ones(n))
+
+
+@pytest.mark.slow
+def test_draws_have_the_mean_and_covariance_of_a_gaussian_regression() -> None:
+    """With precisions that are known, scikit-learn's formula of a Bayesian regression is written out by NumPy."""
+    states, priors = problem(), Priors(weights=FIRM, noise=GammaPrior(1e6, 0.25e6))
+    found = sample_readout(
+        states,
+        left_out(0.5),
+        torch.zeros(1, 3, dtype=torch.float64),
+        degrees=(math.inf,),
+        chains=30,
+        warmup=2,
+        draws=100,
+        seed=0,
+        priors=priors,
+    )
+    phi = np.c_[states.last.numpy(), np.ones(40)]
+    covariance = np.linalg.inv(4 * phi.T @ phi + np.diag([1, 1, 1 / priors.offset]))
+    mean = covariance @ (4 * phi.T @ states.y.numpy()[:, 0])
+    drawn = found.readout.reshape(-1, 3).numpy()
+    np.testing.assert_allclose(drawn.mean(0), mean, atol=4 * np.sqrt(covariance.diagonal().max() / 3000))
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.1 * covariance.diagonal().max())
+    np.testing.assert_allclose(found.noise, 0.5, rtol=0.01)
+
+
+@pytest.mark.slow
+def test_the_noise_is_that_of_the_rows_left_out() -> None:
+    """The same training rows, and errors three times as large: the noise follows the errors, and the draws scatter."""
+    options = {"degrees": (math.inf,), "chains": 8, "warmup": 3, "draws": 40, "seed": 0}
+    start = torch.zeros(1, 3, dtype=torch.float64)
+    narrow, wide = (sample_readout(problem(), left_out(size), start, **options) for size in (0.5, 1.5))
+    expected = left_out(1.5).errors.square().mean().sqrt().item()
+    assert abs(wide.noise.median() / expected - 1) < 0.1
+    assert 2.5 < wide.noise.median() / narrow.noise.median() < 3.5
+    assert 2 < (wide.readout.std((0, 1)) / narrow.readout.std((0, 1))).median() < 4
+
+
+@pytest.mark.slow
+def test_noise_may_follow_the_inputs_and_a_weight_counts_rows() -> None:
+    z = rows(300, 1, seed=3)
+    errors = rows(300, 1, seed=9) * (0.6 * z).exp()
+    some = LeftOut(errors, z, torch.ones(300, dtype=torch.float64))
+    start = torch.zeros(1, 3, dtype=torch.float64)
+    states = problem(300)
+    sloped = States(states.last, states.y, z, states.weight)
+    found = sample_readout(sloped, some, start, degrees=(4.0, math.inf), chains=4, warmup=15, draws=20, seed=0)
+    assert found.slopes.shape == (20, 4, 1, 1)
+    assert -1.7 < found.slopes.mean() < -0.7  # log precision: -2 times 0.6
+    heavy = States(states.last, states.y, NONE.new_zeros(300, 0), 9 * states.weight)
+    options = {"degrees": (math.inf,), "chains": 1, "warmup": 5, "draws": 200, "seed": 0}
+    light = States(heavy.last, heavy.y, heavy.noise_features, states.weight)
+    spreads = [
+        sample_readout(each, left_out(0.5, 300), start, **options).readout.std((0, 1)) for each in (light, heavy)
+    ]
+    assert 2.4 < (spreads[0] / spreads[1]).median() < 3.6
+
+
+def test_row_precisions_are_those_of_student_noise() -> None:
+    degrees, squares = torch.full((1, 1), 5.0, dtype=torch.float64), torch.full((1, 1, 4000), 2.0, dtype=torch.float64)
+    one = torch.ones(1, 1, 1, dtype=torch.float64)
+    found = row_precisions(squares, degrees, one, torch.tensor([5.0]), Streams(0, (1,)))
+    assert stats.kstest(found.flatten().numpy(), stats.gamma(3, scale=1 / 3.5).cdf).pvalue > 1e-3
+    flat = row_precisions(squares, degrees * math.inf, one, torch.tensor([math.inf]), Streams(0, (1,)))
+    assert (flat == 1).all()
