@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from sklearn.datasets import make_friedman1
 
 import polyladder
 from polyladder import BayesianLPNNRegressor, LPNNRegressor
+from polyladder.estimators import posterior_start
 from polyladder.estimators.posterior import Posterior
 from polyladder.estimators.posterior_start import (
     FEWEST_ROWS,
@@ -22,6 +24,7 @@ from polyladder.estimators.targets import NumberTarget
 from polyladder.fitted.features import Features
 from polyladder.tables.table import matrix_table
 from polyladder.training.losses.squared import SQUARED
+from polyladder.training.students.student import Form
 from tests.ladders import random_ladder, rows
 
 SETTINGS = {"clip": True, "missing": "impute"}
@@ -96,9 +99,10 @@ def test_few_rows_are_not_selected_on() -> None:
 
 
 @pytest.mark.slow
-def test_errors_are_those_of_rows_left_out() -> None:
+def test_errors_are_those_of_rows_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are as large as errors on new rows, which those at the training rows are not."""
     X, y = make_friedman1(700, n_features=8, noise=1.0, random_state=1)
+    monkeypatch.setattr(posterior_start, "FORMS", replace(posterior_start.FORMS, forms=(Form(4, 14),), points=4000))
     start = selected_start(matrix_table(X[:150]), y[:150], None, SETTINGS, 0)
     assert start is not None
     target, new = start.target, torch.from_numpy(start.features.transform(X[150:]))
@@ -111,7 +115,8 @@ def test_errors_are_those_of_rows_left_out() -> None:
 
 
 @pytest.mark.slow
-def test_a_posterior_begins_with_a_selection(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_posterior_begins_with_a_selection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posterior_start, "FORMS", replace(posterior_start.FORMS, forms=(Form(4, 14),), points=4000))
     X, y = make_friedman1(600, n_features=5, noise=0.5, random_state=0)
     short = {"chains": 2, "draws": 20, "random_state": 0}
     model = BayesianLPNNRegressor(**short).fit(X[:200], y[:200])
@@ -129,7 +134,9 @@ def test_a_posterior_begins_with_a_selection(tmp_path) -> None:  # type: ignore[
 
 
 @pytest.mark.slow
-def test_what_is_given_is_not_selected() -> None:
+def test_what_is_given_is_not_selected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posterior_start, "FORMS", replace(posterior_start.FORMS, forms=(Form(3, 10),), points=2000))
+    monkeypatch.setattr(posterior_start, "MOST_COST", 1.0)
     X, y = make_friedman1(80, n_features=5, random_state=0)
     short = {"chains": 1, "warmup": 2, "draws": 6, "random_state": 0}
     for given in ({"order": 3}, {"width": 3}, {"features": "quantile"}, {"selection": False}):

@@ -308,10 +308,10 @@ def new_estimator(task: str, options: FitOptions, scaling: str | None, effort: s
     if scaling is None:
         return ladder_for(task, options.loss, effort=effort, compact=options.compact, random_state=options.seed)
     if options.bayesian:
-        if task == "regression":
-            # The scaling was selected already, and the time was divided without another selection.
-            return BayesianLPNNRegressor(features=scaling, selection=False, random_state=options.seed)
-        return BayesianLPNNClassifier(features=scaling, random_state=options.seed)
+        kind: Any = BayesianLPNNRegressor if task == "regression" else BayesianLPNNClassifier
+        # The scaling was selected already, and the time was divided without another selection.
+        alone = {"selection": False} if task == "regression" else {}
+        return kind(features=scaling, random_state=options.seed, **alone)
     early = {} if task == "regression" else {"gradient": GradientTraining(validation_fraction=HELD_OUT_OF_STEPS)}
     return ladder_for(task, options.loss, **GRADIENT_STEPS, **early, features=scaling, random_state=options.seed)
 

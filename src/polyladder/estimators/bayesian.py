@@ -328,8 +328,8 @@ class BayesianLPNNRegressor(NumberPrediction, BayesianEstimator):
     """Regression by a posterior over ladders, with error bars.
 
     Every block of a ladder is drawn from its exact conditional posterior, one after the other; ridge weights and the
-    noise are drawn along. By default a model is selected first, as `LPNNRegressor` does it, and half of the draws are of
-    one ladder that says what was selected (``selection``). Nothing has to be tuned.
+    noise are drawn along. By default a model is selected first, as `LPNNRegressor` does it, and half of the draws are
+    of one ladder that says what was selected (``selection``). Nothing has to be tuned.
 
     Parameters
     ----------
