@@ -136,7 +136,7 @@ def test_a_posterior_begins_with_a_selection(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.slow
 def test_what_is_given_is_not_selected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posterior_start, "FORMS", replace(posterior_start.FORMS, forms=(Form(3, 10),), points=2000))
-    monkeypatch.setattr(posterior_start, "MOST_COST", 1.0)
+    monkeypatch.setattr(posterior_start, "MOST_COST", math.inf)
     X, y = make_friedman1(80, n_features=5, random_state=0)
     short = {"chains": 1, "warmup": 2, "draws": 6, "random_state": 0}
     for given in ({"order": 3}, {"width": 3}, {"features": "quantile"}, {"selection": False}):

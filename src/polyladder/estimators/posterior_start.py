@@ -26,7 +26,7 @@ from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.widen import lengthen
 from polyladder.tables.table import Table
 from polyladder.training.bayes.noise import noise_columns
-from polyladder.training.bayes.readout import LeftOut, States, sample_readout
+from polyladder.training.bayes.readout import LeftOut, ReadoutRows, sample_readout
 from polyladder.training.students.student import Form
 from polyladder.training.threads import limited, threads_for
 
@@ -194,7 +194,7 @@ def selected_draws(
     single = ladder.map(lambda t: t.unsqueeze(0))
     last = states(single, rows.z)[0, :, :-1]
     found = sample_readout(
-        States(last, rows.y, noise_features(rows.z), counts(rows)),
+        ReadoutRows(last, rows.y, noise_features(rows.z), counts(rows)),
         LeftOut(start.errors, noise_features(compared.z), counts(compared)),
         torch.cat([ladder.readout, ladder.offset.unsqueeze(-1)], -1),
         degrees=degrees,

@@ -6,7 +6,7 @@ import torch
 
 from polyladder.training.bayes.gibbs import Priors
 from polyladder.training.bayes.noise import GammaPrior
-from polyladder.training.bayes.readout import LeftOut, States, sample_readout
+from polyladder.training.bayes.readout import LeftOut, ReadoutRows, sample_readout
 from tests.ladders import rows
 
 NONE = torch.zeros(40, 0, dtype=torch.float64)
@@ -19,10 +19,10 @@ def left_out(size: float, n: int = 40) -> LeftOut:
     return LeftOut(size * rows(n, 1, seed=8), NONE.new_zeros(n, 0), NONE.new_ones(n))
 
 
-def problem(n: int = 40) -> States:
+def problem(n: int = 40) -> ReadoutRows:
     last = rows(n, 2, seed=4)
     y = last @ NONE.new_tensor([[1.0], [-0.5]]) + 0.3 + 0.5 * rows(n, 1, seed=5)
-    return States(last, y, NONE.new_zeros(n, 0), NONE.new_ones(n))
+    return ReadoutRows(last, y, NONE.new_zeros(n, 0), NONE.new_ones(n))
 
 
 @pytest.mark.slow
@@ -68,7 +68,7 @@ def test_noise_may_follow_the_inputs() -> None:
     some = LeftOut(errors, z, torch.ones(300, dtype=torch.float64))
     start = torch.zeros(1, 3, dtype=torch.float64)
     states = problem(300)
-    sloped = States(states.last, states.y, z, states.weight)
+    sloped = ReadoutRows(states.last, states.y, z, states.weight)
     found = sample_readout(sloped, some, start, degrees=(4.0, math.inf), chains=4, warmup=15, draws=20, seed=0)
     assert found.slopes.shape == (20, 4, 1, 1)
     assert -1.7 < found.slopes.mean() < -0.7  # log precision: -2 times 0.6
@@ -77,7 +77,7 @@ def test_noise_may_follow_the_inputs() -> None:
 @pytest.mark.slow
 def test_a_weight_counts_rows() -> None:
     states, start = problem(300), torch.zeros(1, 3, dtype=torch.float64)
-    heavy = States(states.last, states.y, states.noise_features, 9 * states.weight)
+    heavy = ReadoutRows(states.last, states.y, states.noise_features, 9 * states.weight)
     options = {"degrees": (math.inf,), "chains": 8, "warmup": 3, "draws": 40, "seed": 0}
     found = [sample_readout(each, left_out(0.5, 300), start, **options) for each in (states, heavy)]
     light, firm = (each.readout.std((0, 1)) for each in found)

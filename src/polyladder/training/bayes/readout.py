@@ -30,7 +30,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, eq=False)
-class States:
+class ReadoutRows:
     """What a readout reads, and what it should say.
 
     Attributes:
@@ -64,7 +64,7 @@ class ReadoutDraws:
 
 @torch.no_grad()
 def sample_readout(
-    states: States,
+    states: ReadoutRows,
     left_out: LeftOut,
     start: Tensor,
     *,
