@@ -160,3 +160,15 @@ def test_weights_of_rows_count_in_both_halves() -> None:
     heavy = replace(start, rows=replace(start.rows, weight=torch.full((60,), 16.0, dtype=torch.float64)))
     light, firm = (selected_draws(each, GAUSSIAN, False, 4, 40, 0).weights.readout.std(0) for each in (start, heavy))
     assert 3 < (light / firm).median() < 5
+
+
+@pytest.mark.slow
+def test_a_line_is_taken_as_it_is() -> None:
+    X = rows(80, 2).numpy()
+    y = 3 * X[:, 0] - X[:, 1] + 0.5 * rows(80, 1, seed=6).numpy()[:, 0]
+    start = selected_start(matrix_table(X), y, None, SETTINGS, 0)
+    assert start is not None
+    assert start.ladder.order == 2
+    z = start.rows.z
+    second = start.ladder(z[:5] + 2) - 2 * start.ladder(z[:5]) + start.ladder(z[:5] - 2)
+    torch.testing.assert_close(second, torch.zeros_like(second), atol=1e-9, rtol=0)

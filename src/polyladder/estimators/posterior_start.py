@@ -115,6 +115,8 @@ def selected_start(
 
 def small_ladder(chosen: Chosen, table: Table, seed: int) -> tuple[float, LadderPolynomial] | None:
     """One ladder that says what was chosen, with the share of the error that it loses; None where none is close."""
+    if chosen.selection.floor and len(chosen.members) == 1:
+        return 0.0, chosen.members[0]  # a line or a constant, as small as can be
     rows = len(table)
     some = table if rows <= TAUGHT_ROWS else table.take(np.linspace(0, rows - 1, TAUGHT_ROWS).astype(np.intp))
     features = chosen.features
