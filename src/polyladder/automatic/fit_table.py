@@ -309,7 +309,9 @@ def new_estimator(task: str, options: FitOptions, scaling: str | None, effort: s
         return ladder_for(task, options.loss, effort=effort, compact=options.compact, random_state=options.seed)
     if options.bayesian:
         kind: Any = BayesianLPNNRegressor if task == "regression" else BayesianLPNNClassifier
-        return kind(features=scaling, random_state=options.seed)
+        # The scaling was selected already, and the time was divided without another selection.
+        alone = {"selection": False} if task == "regression" else {}
+        return kind(features=scaling, random_state=options.seed, **alone)
     early = {} if task == "regression" else {"gradient": GradientTraining(validation_fraction=HELD_OUT_OF_STEPS)}
     return ladder_for(task, options.loss, **GRADIENT_STEPS, **early, features=scaling, random_state=options.seed)
 

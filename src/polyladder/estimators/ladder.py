@@ -201,7 +201,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         self.members_: LadderPolynomial = ladders
         self.order_, self.loss_curve_, self.n_iter_ = ladders.order, curve, len(curve)
 
-    def _options(self, rows: int, columns: int, outputs: int) -> Options:
+    def selection_options(self, rows: int, columns: int, outputs: int) -> Options:
         """What a choice for a table of this size is made of."""
 
         def given(value: Any) -> int | None:
@@ -241,7 +241,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
             recipe: what an earlier selection found.
             many: whether there are so many rows of classes that ladders are trained on them by gradient steps.
         """
-        options = self._options(len(values), len(table.names), target.outputs)
+        options = self.selection_options(len(values), len(table.names), target.outputs)
         if many:
             assert isinstance(target, ClassTarget)
             recipe, self.solver_ = None, "adam"

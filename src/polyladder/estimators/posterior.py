@@ -38,7 +38,8 @@ class Posterior:
             (`polyladder.training.bayes.noise.noise_columns`). Shape (draws, m, 2 d), or (draws, m, 0) where it is the
             same everywhere.
         precision: prior precision of each block: layers, gates, readout; the same in all draws of a start where
-            inference is not by chains. Shapes (draws, 1), or (draws, columns) with ``relevance``.
+            inference is not by chains. Shapes (draws, 1), or (draws, columns) with ``relevance``. Infinite for draws of
+            a selected ladder, whose layers are fixed.
         chains: how many chains there were.
     """
 
