@@ -491,6 +491,13 @@ def test_sets_of_classes_are_calibrated_by_further_rows() -> None:
     assert model.calibrate(X[:8], y[:8]).predict_distribution(X).sets(0.9).all()
 
 
+def test_a_warm_start_forgets_the_sets_and_partial_fit_keeps_them() -> None:
+    X, y = labels()
+    model = LPNNClassifier(**TINY, warm_start=True).fit(X, y).calibrate(X, y)
+    assert model.partial_fit(X, y).thresholds_ is not None
+    assert model.fit(X, y).thresholds_ is None
+
+
 def test_sets_are_calibrated_by_known_classes_only() -> None:
     X, y = rows(60)
     model = LPNNClassifier(**TINY).fit(X, y > 1)

@@ -211,8 +211,8 @@ def test_neighbors_of_a_degree() -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_factor_multiplies_scores_and_changes_no_class(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 2))
-    y = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=90), (0.8,) if classes == 2 else (0.3, 1.4))
+    X = rng.normal(size=(60, 2))
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=60), (0.8,) if classes == 2 else (0.3, 1.4))
     found = {}
     for factor in (1.0, 0.5):
         monkeypatch.setattr(select, "sureness", lambda *_, factor=factor: factor)
