@@ -14,6 +14,7 @@ import pytest
 import scipy.sparse
 import torch
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -467,6 +468,48 @@ def test_several_classes_have_scores() -> None:
     model = LPNNClassifier(**{**TINY, "max_iter": 3}).fit(X, y)
     odds = np.exp(model.decision_function(X))
     np.testing.assert_allclose(model.predict_proba(X), odds / odds.sum(1, keepdims=True))
+
+
+def test_sets_of_classes_are_calibrated_by_further_rows() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    y = np.array(list("abc"))[np.digitize(X[:, 0] + rng.normal(size=3000), (-0.6, 0.6))]
+    model = LPNNClassifier(**{**TINY, "order": 2}).fit(X[:100], y[:100])
+    assert model.thresholds_ is None
+    before = model.predict_proba(X[1000:])
+    plain = model.predict_distribution(X[1000:])
+    assert model.calibrate(X[100:1000], y[100:1000]) is model
+    np.testing.assert_array_equal(model.predict_proba(X[1000:]), before)
+    said = model.predict_distribution(X[1000:])
+    place = (np.arange(2000), np.searchsorted(model.classes_, y[1000:]))
+    for level in (0.8, 0.9, 0.95):
+        share, stated = said.sets(level)[place].mean(), plain.sets(level)[place].mean()
+        assert abs(share - level) < 0.04
+        assert abs(share - level) < abs(stated - level)
+        np.testing.assert_array_equal(model.model_.predict_distribution(X[1000:]).sets(level), said.sets(level))
+    # Of eight rows no set is known to hold more than eight ninths but that of all classes.
+    assert model.calibrate(X[:8], y[:8]).predict_distribution(X).sets(0.9).all()
+
+
+def test_a_warm_start_forgets_the_sets_and_partial_fit_keeps_them() -> None:
+    X, y = labels()
+    model = LPNNClassifier(**TINY, warm_start=True).fit(X, y).calibrate(X, y)
+    assert model.partial_fit(X, y).thresholds_ is not None
+    assert model.fit(X, y).thresholds_ is None
+
+
+def test_sets_are_calibrated_by_known_classes_only() -> None:
+    X, y = rows(60)
+    model = LPNNClassifier(**TINY).fit(X, y > 1)
+    with pytest.raises(ValueError, match="previously unseen labels"):
+        model.calibrate(X, np.where(y > 1, "yes", "no"))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.calibrate(X, y[:50] > 1)
+    with pytest.raises(NotFittedError):
+        LPNNClassifier().calibrate(X, y > 1)
+    few = scipy.sparse.csr_matrix(X)
+    thin = LPNNClassifier(width=2, max_iter=1, random_state=0).fit(few, y > 1)
+    assert thin.calibrate(few, y > 1).predict_distribution(few).sets(0.999).all()
 
 
 # Tables

@@ -16,6 +16,7 @@ from torch import Tensor
 from polyladder.estimators.batch.families import LadderFamily
 from polyladder.estimators.batch.plans import Job, ModelPlan, Usual
 from polyladder.estimators.batch.progress import Progress
+from polyladder.estimators.class_sets import LeftOutScores, learn_thresholds
 from polyladder.estimators.compact import IN_A_FIT, TOLERANCE, Compaction, Teacher, compacted, fit_seconds
 from polyladder.estimators.cost import usual_seconds
 from polyladder.estimators.draft import draft_of
@@ -407,7 +408,7 @@ class LadderEstimator(Laddered, EnsembleEstimator):
         prepared = self._prepare_more(X, y, sample_weight)
         plans = self._plans(prepared.rows)
         starts = self._starts(plans, prepared.rows)
-        self.support_ = self.landmarks_ = None
+        self.support_ = self.landmarks_ = self.spread_ = self.thresholds_ = None
         return Opened(prepared, plans, [Job(p, prepared.rows, start) for p, start in zip(plans, starts, strict=True)])
 
     def _plans(self, rows: TrainingRows) -> list[ModelPlan]:
@@ -661,7 +662,7 @@ class LPNNRegressor(NumberPrediction, LadderEstimator):
 
     def _learn_from_left_out(self, chosen: Chosen, larger: float) -> None:
         left = chosen.left_out
-        assert left is not None
+        assert isinstance(left, LeftOut)
         self._learn_spread(replace(left, shrink=larger * left.shrink), self.calibrate_by)
 
     def _learn_spread(self, left: LeftOut, by: str | int | None) -> None:
@@ -773,10 +774,17 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
     ``max_seconds``. Without selection (``solver="adam"``, sparse rows) the usual order is 4. Block solves lower the
     loss through quadratic upper bounds, monotonically.
 
+    With ``order="auto"`` probabilities are calibrated by the rows that were left out: where they were too sure or not
+    sure enough, by more than chance, all scores are multiplied by one number (``selection_.factor``), which changes no
+    predicted class. Sets of classes (`predict_distribution`) are calibrated by the same rows.
+
     Attributes
     ----------
     classes_ : ndarray
         The class labels.
+    thresholds_ : Thresholds or None
+        How large sets of classes must be to hold the label, learned at rows left out; None where an order was given,
+        until `calibrate` is called.
     polynomial_ : LadderPolynomial
         Log-odds of the second class, or one score per class, over the transformed features.
 
@@ -838,6 +846,36 @@ class LPNNClassifier(ClassPrediction, LadderEstimator):
             draft.target_ = ClassTarget.learn(np.asarray(classes), type(self).__name__)
             draft._run(draft._open(X, y, sample_weight, {}), "partial fit")
         return self
+
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Learn how large sets of classes must be, from rows that the model was not fitted to.
+
+        The sets of ``predict_distribution(X).sets(level)`` then hold the label of a new row with at least the stated
+        probability, if new rows are like these (split conformal). Probabilities stay as they are. With
+        ``order="auto"`` a fit calibrates both itself, by rows that it leaves out (the jackknife).
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n, d)
+            For sets of 90 % at least 9 rows, of 95 % at least 19: with fewer, such sets hold all classes.
+        y : array-like of shape (n,)
+
+        Returns
+        -------
+        self
+        """
+        table = self.read_table(X)  # which asks first whether anything was fitted
+        values = self._read_target(y)
+        check_consistent_length(table.numbers, values)
+        said = torch.from_numpy(self.predict_proba(table))
+        self.thresholds_ = learn_thresholds(said, self.target_.encode(values))
+        return self
+
+    def _learn_from_left_out(self, chosen: Chosen, larger: float) -> None:
+        left = chosen.left_out
+        assert isinstance(left, LeftOutScores)
+        said = self._answer().probabilities(left.scores.unsqueeze(0))
+        self.thresholds_ = learn_thresholds(said, left.classes, left.weight)
 
     def _single_answers(self, outputs: Tensor) -> Array:
         return np.asarray(self._answer().probabilities(outputs.unsqueeze(0)).float().numpy())

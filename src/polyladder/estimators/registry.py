@@ -44,6 +44,7 @@ CLASSES = {
     "SparseFeatures": "polyladder.tables.sparse_features",
     "Spread": "polyladder.fitted.spread",
     "Support": "polyladder.estimators.support",
+    "Thresholds": "polyladder.predictive.conformal",
     "sklearn.LabelEncoder": "sklearn.preprocessing",
     "sklearn.OneHotEncoder": "sklearn.preprocessing",
     "sklearn.PowerTransformer": "sklearn.preprocessing",

@@ -15,6 +15,7 @@ from polyladder.estimators.gradient_training import GradientTraining
 from polyladder.estimators.registry import find_class
 from polyladder.estimators.restored_records import unfit_record
 from polyladder.estimators.restored_spread import unfit_spread
+from polyladder.estimators.restored_thresholds import unfit_thresholds
 from polyladder.estimators.table_estimator import ClassPrediction, TableEstimator
 from polyladder.estimators.targets import ClassTarget, NumberTarget
 from polyladder.fitted.features import KINDS, Features
@@ -53,7 +54,7 @@ def check_restored(estimator: object) -> None:
         check_support(estimator)
     if family == "BayesianLPNN":
         check_posterior(estimator.posterior_, inputs, outputs)
-    unfit = unfit_record(estimator) or unfit_spread(estimator, inputs, outputs)
+    unfit = unfit_record(estimator) or unfit_spread(estimator, inputs, outputs) or unfit_thresholds(estimator)
     require(unfit is None, f"{unfit} is not what it should be")
 
 

@@ -174,6 +174,7 @@ LEFT: dict[str, Form] = {
             "folds": whole,
             "compact": text,
             "compact_order": maybe(whole),
+            "factor": number,
         },
     ),
     "growth_": made_of("Growth", {"orders": each(whole), "errors": each(number), "gain": number}),

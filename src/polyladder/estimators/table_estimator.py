@@ -38,6 +38,7 @@ from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.substitute import substitute
 from polyladder.predictive.class_predictive import ClassPredictive
+from polyladder.predictive.conformal import Thresholds
 from polyladder.tables.landmarks import Landmarks, landmarks_of
 from polyladder.tables.sparse_features import SparseFeatures, SparseTable, is_sparse_table, read_sparse
 from polyladder.tables.table import Table, is_frame
@@ -95,6 +96,9 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
 
     spread_: Spread | None = None
     """How far new observations lie from predictions; None where no rows were left out to learn it from."""
+
+    thresholds_: Thresholds | None = None
+    """How large sets of classes must be to hold the label; None where no rows were left out to learn it from."""
 
     features_: Any = None
     """The transformer in front of the model; None before a fit."""
@@ -217,7 +221,15 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
                 "The model must have been fitted to a dense table; got one of sparse rows. "
                 "Fit it to the columns that matter, as a dense table."
             )
-        parts = (self.features_, self.target_, self._learned(), self.card_, self.landmarks_, self.spread_)
+        parts = (
+            self.features_,
+            self.target_,
+            self._learned(),
+            self.card_,
+            self.landmarks_,
+            self.spread_,
+            self.thresholds_,
+        )
         known = MODELS.get(self)
         if known is None or any(a is not b for a, b in zip(known.parts, parts, strict=True)):
             known = MODELS[self] = Described(parts, self._model())
@@ -504,7 +516,7 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
         ClassPredictive
         """
         p = self.predict_proba(X)  # which asks first whether anything was fitted
-        return ClassPredictive(torch.from_numpy(p), self.classes_)
+        return ClassPredictive(torch.from_numpy(p), self.classes_, self.thresholds_)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row. Shape (n,)."""
@@ -512,7 +524,7 @@ class ClassPrediction(ClassifierMixin):  # type: ignore[misc]
         return self.classes_[best]
 
     def _answer(self) -> Labelled:
-        return Classes(tuple(self.target_.labels.tolist()), "softmax")
+        return Classes(tuple(self.target_.labels.tolist()), "softmax", self.thresholds_)
 
     def _read_target(self, y: Any) -> Array:
         return read_labels(y)

@@ -207,7 +207,8 @@ class FittedModel:
         if isinstance(self.answer, Draws):
             return MixturePredictive(self.distribution(rows), self.answer.flat)
         if isinstance(self.answer, Labelled):
-            return ClassPredictive(self.answer.probabilities(self.said(rows)), np.array(self.answer.labels))
+            found, labels = self.answer.probabilities(self.said(rows)), np.array(self.answer.labels)
+            return ClassPredictive(found, labels, self.answer.thresholds)
         assert isinstance(self.answer, Numbers)
         if self.answer.spread is None:
             raise ValueError(

@@ -142,18 +142,26 @@ def class_scores(probabilities: Tensor, label_numbers: Tensor) -> Tensor:
     return mass_before(probabilities).gather(1, label_numbers.unsqueeze(1))[:, 0]
 
 
-def class_thresholds(scores: Tensor, levels: Sequence[float]) -> Thresholds:
+def class_thresholds(scores: Tensor, levels: Sequence[float], weight: Tensor | None = None) -> Thresholds:
     """Which classes must be in a set to hold the label, judged by rows that were left out.
 
-    Ranks, levels and the guarantee are those of `conformal_widths`.
+    Ranks, levels and the guarantee are those of `conformal_widths`. Of weighted rows, which have mean weight 1 here,
+    the score of a rank is the first whose row and all rows of smaller scores weigh at least as much as the rank.
 
     Args:
         scores: of `class_scores` at rows that were left out. Shape (n,).
         levels: ascending, in (0, 1).
+        weight: of the rows, none below 0; None for equal ones. Shape (n,).
     """
     if scores.dim() != 1 or not len(scores):
         raise ValueError(f"scores must have shape (n,), n at least 1; got shape {tuple(scores.shape)}.")
-    return Thresholds(*smallest(scores, levels))
+    if weight is None:
+        return Thresholds(*smallest(scores, levels))
+    kept, _ = smallest(scores, levels)
+    falling, order = scores.double().sort()
+    reached = weight[order].cumsum(0) * (len(scores) / weight.sum())
+    ranks = (len(scores) + 1) * kept - ROUNDING
+    return Thresholds(kept, falling[torch.searchsorted(reached, ranks).clamp_max(len(scores) - 1)])
 
 
 def rank(n: int, level: float) -> int:

@@ -1,5 +1,7 @@
 """The record of a selection says what won."""
 
+from dataclasses import replace
+
 from polyladder.estimators.selection.found import Candidate, Selection
 
 
@@ -38,3 +40,11 @@ def test_candidates_that_are_called_alike_are_said_once() -> None:
     kernel = found.kinds[-1]
     assert (kernel.order, kernel.error, kernel.weight) == (3, 0.2, 0.75)
     assert [each.model for each in found.kinds] == ["constant", "linear", "kernel"]
+
+
+def test_a_factor_of_the_scores_is_said() -> None:
+    found = selection(0.0, 0.25, 0.75, 0.0)
+    assert "multiplied" not in found.sentence
+    words = " Scores were multiplied by {}: the probabilities of rows left out were {}."
+    assert replace(found, factor=0.831).sentence == found.sentence + words.format("0.83", "too sure")
+    assert replace(found, factor=1.2).sentence == found.sentence + words.format("1.20", "not sure enough")

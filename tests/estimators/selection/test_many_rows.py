@@ -44,6 +44,8 @@ def test_trained_ladders_follow_jumps_and_are_one_polynomial(
     assert (model.predict(X) == clean).mean() > 0.93
     assert model.solver_ == "adam"
     assert model.order_ == 5
+    assert model.thresholds_ is not None
+    assert model.predict_distribution(X).sets(0.95)[np.arange(ROWS), y.astype(int)].mean() > 0.94
     assert model.selection_.floor == ""
     assert {each.model for each in model.selection_.candidates} == {"constant", "linear", "ladder"}
     assert model.n_iter_ == len(model.loss_curve_) > 1

@@ -1,5 +1,6 @@
 """An earlier selection's sum, solved once more on more rows."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,20 @@ def test_more_rows_are_fitted_with_what_was_found(kind: str, selections: list[in
     if kind == "noise":
         assert np.ptp(whole.predict(X)) == 0
         assert whole.predict(X)[0] == pytest.approx(y[:300].mean())
+
+
+@pytest.mark.slow
+def test_scores_are_multiplied_again(selections: list[int]) -> None:
+    X, y = make_friedman1(240, n_features=5, noise=0.5, random_state=0)
+    labels = y > np.median(y)
+    recipe = low(LPNNClassifier).fit_again(X[:200], labels[:200])
+    recipes = [replace(recipe, selection=replace(recipe.selection, factor=factor)) for factor in (1.0, 0.7)]
+    plain, tempered = (low(LPNNClassifier, compact=False) for _ in recipes)
+    for model, known in zip((plain, tempered), recipes, strict=True):
+        model.fit_again(X, labels, recipe=known)
+    assert selections == [200]
+    np.testing.assert_allclose(tempered.decision_function(X), 0.7 * plain.decision_function(X), rtol=1e-7, atol=1e-9)
+    assert tempered.thresholds_ is not None
 
 
 @pytest.mark.slow

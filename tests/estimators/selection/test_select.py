@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import log_loss
 
 from polyladder import LPNNClassifier, LPNNRegressor, load
+from polyladder.estimators.selection import select
 from polyladder.estimators.selection.select import EXACT, HIGHEST, RANGE_ROWS, SCALING_ROWS, neighbors
 
 RNG = np.random.default_rng(9)
@@ -204,3 +205,50 @@ def test_a_handful_of_rows(n: int) -> None:
 
 def test_neighbors_of_a_degree() -> None:
     assert [tuple(neighbors((1, 2, 4, 8), degree)) for degree in (1, 4, 8)] == [(1, 2), (2, 4, 8), (4, 8)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_factor_multiplies_scores_and_changes_no_class(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=60), (0.8,) if classes == 2 else (0.3, 1.4))
+    found = {}
+    for factor in (1.0, 0.5):
+        monkeypatch.setattr(select, "sureness", lambda *_, factor=factor: factor)
+        found[factor] = LPNNClassifier(effort="low", compact=False, random_state=0).fit(X, y)
+    plain, tempered = found[1.0], found[0.5]
+    np.testing.assert_allclose(tempered.decision_function(X), plain.decision_function(X) / 2, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(tempered.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(plain.predict_proba(X).argsort(1), tempered.predict_proba(X).argsort(1))
+    assert tempered.selection_.candidates == plain.selection_.candidates
+    assert (plain.selection_.factor, tempered.selection_.factor) == (1.0, 0.5)
+    assert tempered.selection_.sentence.endswith(
+        " Scores were multiplied by 0.50: the probabilities of rows left out were too sure."
+    )
+
+
+@pytest.mark.slow
+def test_a_small_ladder_learns_the_multiplied_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X[:, 0] + X[:, 1] ** 2 + 0.5 * rng.normal(size=200) > 0.8
+    monkeypatch.setattr(select, "sureness", lambda *_: 0.5)
+    whole, small = (LPNNClassifier(effort="low", compact=c, random_state=0).fit(X, y) for c in (False, 0.05))
+    assert small.selection_.compact_order is not None
+    taught, wanted = small.decision_function(X), whole.decision_function(X)
+    assert np.abs(taught - wanted).max() < 0.3 * wanted.std()
+
+
+@pytest.mark.slow
+def test_sets_of_classes_come_from_the_rows_left_out() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1200, 2))
+    y = np.digitize(X[:, 0] + 0.7 * rng.normal(size=1200), (-0.5, 0.5))
+    model = LPNNClassifier(effort="low", random_state=0).fit(X[:200], y[:200])
+    said = model.predict_distribution(X[200:])
+    for level in (0.8, 0.9, 0.95):
+        sets = said.sets(level)
+        share = sets[np.arange(1000), y[200:]].mean()
+        assert level - 0.07 < share < level + 0.06
+        np.testing.assert_array_equal(model.model_.predict_distribution(X[200:]).sets(level), sets)

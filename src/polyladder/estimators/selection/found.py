@@ -47,6 +47,8 @@ class Selection:
         compact: what became of the try to put one small ladder in the place of the sum, in a sentence; empty where none
             was made.
         compact_order: the order of that ladder; None where the sum was kept.
+        factor: what the scores of a sum of classes were multiplied by, so that the rows left out were as probable as
+            can be. ``error`` is that of the multiplied scores.
     """
 
     measure: str
@@ -56,6 +58,7 @@ class Selection:
     folds: int
     compact: str = ""
     compact_order: int | None = None
+    factor: float = 1.0
 
     @property
     def winner(self) -> Candidate:
@@ -107,5 +110,13 @@ class Selection:
         listed = "; ".join(f"{c.weight:.2f} of {c.words}" for c in used) or "nothing beyond the mean"
         return (
             f"Stacked from {len(self.candidates)} candidates by their predictions of "
-            f"left-out rows among {self.rows:,}: {listed}."
+            f"left-out rows among {self.rows:,}: {listed}.{self.tempered}"
         )
+
+    @property
+    def tempered(self) -> str:
+        """What was done to the scores of classes, in a sentence behind others; empty where that is nothing."""
+        if self.factor == 1:
+            return ""
+        sure = "too sure" if self.factor < 1 else "not sure enough"
+        return f" Scores were multiplied by {self.factor:.2f}: the probabilities of rows left out were {sure}."

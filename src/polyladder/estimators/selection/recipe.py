@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from polyladder.estimators.class_sets import LeftOutScores
 from polyladder.estimators.selection.candidates.kernel import Kernel
 from polyladder.estimators.selection.candidates.trial import Trial
 from polyladder.estimators.selection.elsewhere import without_rows
@@ -30,7 +31,7 @@ class SelectionRecipe:
         used: the candidates that count, and their weights in the sum.
         scales: the relevance of each input of ladders, by how these inputs are made.
         directions: how many a kernel may have.
-        left_out: errors of the sum at rows left out; None of classes.
+        left_out: errors of the sum, or its scores of classes, at rows left out.
     """
 
     selection: Selection
@@ -40,7 +41,7 @@ class SelectionRecipe:
     used: tuple[tuple[Trial, float], ...]
     scales: Mapping[str, Array]
     directions: int
-    left_out: LeftOut | None
+    left_out: LeftOut | LeftOutScores | None
 
     @property
     def ramps(self) -> int:
@@ -70,7 +71,7 @@ def recipe_of(
     used: Sequence[tuple[Trial, float]],
     readers: Sequence[Reader],
     directions: int,
-    left_out: LeftOut | None,
+    left_out: LeftOut | LeftOutScores | None,
 ) -> SelectionRecipe:
     """The recipe of a sum that was chosen.
 
@@ -81,7 +82,7 @@ def recipe_of(
         used: trials that count, and their weights.
         readers: what ladders may read.
         directions: of a kernel, at most.
-        left_out: errors of the sum at rows left out; None of classes.
+        left_out: errors of the sum, or its scores of classes, at rows left out.
     """
     bare = {id(trial.block): without_rows(trial.block) for trial, _ in used if isinstance(trial, Kernel)}
     kept = [

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from polyladder.estimators.class_sets import LeftOutScores
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.candidates.block import Block
 from polyladder.estimators.selection.candidates.constant import best_constant
@@ -36,6 +37,7 @@ from polyladder.estimators.selection.parts import as_members
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
 from polyladder.estimators.selection.recipe import SelectionRecipe, recipe_of
+from polyladder.estimators.selection.sureness import sureness
 from polyladder.estimators.spread import LEAST_SHRINK, LeftOut
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.fitted.features import Features
@@ -83,7 +85,7 @@ class Chosen:
         rows: different rows, transformed.
         compared: those of them that candidates were compared on.
         selection: how it was chosen.
-        left_out: its errors at the compared rows by fits without them; None of classes.
+        left_out: its errors, or its scores of classes, at the compared rows by fits without them.
     """
 
     features: Features
@@ -92,7 +94,7 @@ class Chosen:
     rows: TrainingRows
     compared: TrainingRows
     selection: Selection
-    left_out: LeftOut | None = None
+    left_out: LeftOut | LeftOutScores | None = None
 
 
 def choose_model(
@@ -291,20 +293,32 @@ def finished(
     ]
     if problem.loss.by_rows:
         candidates.insert(0, Candidate("constant", features.kind, 0, error(np.zeros_like(total)), 0.0))
-    selection = Selection(problem.loss.measure, tuple(candidates), error(total), len(problem.chosen), problem.folds)
+    counts, factor = problem.weight[problem.chosen], 1.0
+    if problem.loss.answer == "classes":
+        factor = sureness(problem.loss, total, problem.goal, counts)
+        total = factor * total
+    selection = Selection(
+        problem.loss.measure,
+        tuple(candidates),
+        error(total),
+        len(problem.chosen),
+        problem.folds,
+        factor=factor,
+    )
     chosen = assembled(features.transform_table(table), values, features, target, problem, used, selection)
-    return replace(chosen, left_out=errors_left_out(table, target, problem, used, total))
+    if isinstance(target, NumberTarget):
+        return replace(chosen, left_out=errors_left_out(table, target, problem, used, total))
+    classes = chosen.compared.y
+    return replace(chosen, left_out=LeftOutScores(torch.from_numpy(total), classes, torch.from_numpy(counts)))
 
 
 def errors_left_out(
-    table: Table, target: Target, problem: Problem, used: Sequence[tuple[Trial, float]], total: Array
-) -> LeftOut | None:
-    """What the sum misses at compared rows (chosen, m) by fits without them; None of classes.
+    table: Table, target: NumberTarget, problem: Problem, used: Sequence[tuple[Trial, float]], total: Array
+) -> LeftOut:
+    """What the sum misses at compared rows (chosen, m) by fits without them.
 
     Ladders that are kept are means of more than those that predicted the rows left out, and scatter less.
     """
-    if not isinstance(target, NumberTarget):
-        return None
     missed = problem.goal - guarded(total, problem)
     size, excess = float((missed**2).mean()), sum(weight**2 * trial.excess for trial, weight in used)
     shrink = max(1 - excess / size, LEAST_SHRINK**2) ** 0.5 if size > 0 else 1.0
@@ -335,7 +349,7 @@ def assembled(
         target: how targets are coded.
         problem: the rows that were solved.
         used: trials that count, and their weights.
-        selection: the record.
+        selection: the record, with the factor of the sum.
     """
     if isinstance(target, NumberTarget):
         # A line cannot explode.
@@ -344,7 +358,7 @@ def assembled(
         target = replace(target, margin=max(target.margin, wide))
     whole_sum = Total(z.shape[1], problem.y.shape[1])
     for trial, weight in used:
-        trial.add_to(whole_sum, weight)
+        trial.add_to(whole_sum, selection.factor * weight)
     parts = whole_sum.parts()
     rows = TrainingRows(as_tensor(z), target.encode(values), as_tensor(problem.weight), target.outputs, target.loss)
     compared = rows.take(torch.from_numpy(problem.chosen))

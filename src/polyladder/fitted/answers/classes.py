@@ -10,12 +10,15 @@ import torch
 from torch import Tensor
 
 from polyladder.fitted.answers.answer import Answer, Array
+from polyladder.predictive.conformal import Thresholds
 
 
 class Labelled(Answer):
     """What the answers of classes share."""
 
     labels: tuple[Any, ...]
+    thresholds: Thresholds | None = None
+    """Of sets of classes that were calibrated on rows left out, where there are some."""
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Of each class. Shape (n, classes)."""
@@ -38,10 +41,12 @@ class Classes(Labelled):
     Attributes:
         labels: of the classes, sorted.
         link: whether the scores of several classes are compared at once, or each class with all others.
+        thresholds: of sets of classes that were calibrated on rows left out, where there are some.
     """
 
     labels: tuple[Any, ...]
     link: Literal["softmax", "one-versus-rest"]
+    thresholds: Thresholds | None = None
 
     def probabilities(self, outputs: Tensor) -> Tensor:
         """Of each class. Shape (n, classes)."""
