@@ -197,6 +197,9 @@ def test_a_simulation() -> None:
     assert "of what the Simulation gains over a line is kept" in small.selection_.compact
     again = compress(Simulation(said), X)
     np.testing.assert_array_equal(small.predict(X), again.predict(X))
+    # How far the truth lies from what the teacher says is not known.
+    with pytest.raises(ValueError, match="must know its errors"):
+        small.predict_distribution(X)
 
 
 @pytest.mark.slow

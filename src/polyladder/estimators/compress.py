@@ -258,7 +258,7 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
         kept = f"{1 - lost / gain:.1%} of what the {name} gains over a line is kept, between the rows given."
     small.selection_ = replace(small.selection_, compact=f"{learned} {kept}")
     # They were found to hold what the teacher says, which need not be true.
-    small.thresholds_ = None
+    small.thresholds_ = small.spread_ = None
     return small
 
 
