@@ -47,13 +47,13 @@ def compare(name, run, rows):
 
 
 @pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
-@pytest.mark.parametrize("name", each(*KNOWN, "piecewise", "selected"))
+@pytest.mark.parametrize("name", each(*KNOWN, "piecewise", "selected", "intervals", "selected intervals"))
 def test_agrees_with_predict(name, run):
     compare(name, run, 10_000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", each(*KNOWN, "piecewise"))
+@pytest.mark.parametrize("name", each(*KNOWN, "piecewise", "intervals"))
 def test_agrees_with_predict_in_postgresql(name):
     compare(name, run_postgres, 300)
 
