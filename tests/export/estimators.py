@@ -29,8 +29,8 @@ from polyladder.predictive.conformal import Calibrated
 from tests.ladders import random_ladder
 
 ROWS = 10_000
-INTEGRALS = 2000
-"""Rows of a posterior of three classes: each of its answers is an integral for every draw, in every language."""
+FEWER = 2000
+"""Rows of a posterior of three classes, each of whose answers is an integral for every draw, and of intervals."""
 PERIODS = {"flat (m)": 7.0, "often zero": 12}
 NAMES = (
     "numbers",
@@ -89,7 +89,7 @@ def classes(y, count):
 
 @cache
 def fitted(name):
-    """A fitted estimator by name, and `ROWS` rows, or `INTEGRALS`."""
+    """A fitted estimator by name, and `ROWS` rows, or `FEWER`."""
     torch.set_num_threads(1)
     X, y = table(160, 0)
     ladder = {"order": 4, "width": 4, "n_estimators": 2, "max_iter": 5, "random_state": 0}
@@ -115,7 +115,7 @@ def fitted(name):
         "machine": lambda: FactorizationMachineRegressor(**small).fit(X, y),
         "kernel": lambda: PolynomialKernelRegressor(**small).fit(X, y),
     }[name]()
-    count = INTEGRALS if name == "posterior of three classes" else ROWS
+    count = FEWER if name == "posterior of three classes" else ROWS
     return model, (with_gaps if name in ("gaps and categories", "selected", "cyclic") else table)(count, 1)[0]
 
 
@@ -176,14 +176,14 @@ def spread_model():
     ladders = random_ladder(3, (4, 3), 2, (2,))
     answer = Numbers(((-1.0, -2.0), (2.0, 1.5)), spread=spread)
     rng = np.random.default_rng(0)
-    rows = pd.DataFrame({"a": rng.uniform(-9, 13, ROWS), "b": rng.normal(0, 2, ROWS)})
-    rows.loc[rng.random(ROWS) < 0.2, "a"] = np.nan
+    rows = pd.DataFrame({"a": rng.uniform(-9, 13, FEWER), "b": rng.normal(0, 2, FEWER)})
+    rows.loc[rng.random(FEWER) < 0.2, "a"] = np.nan
     return FittedModel(columns, own, ladders, answer), rows
 
 
 def with_intervals(model, rows):
     """The model as exports with 90 % intervals write it, the rows, and what its distribution says of them."""
-    model = fitted_model(model)
+    model, rows = fitted_model(model), rows[:FEWER]
     said = model.predict_distribution(rows)
     expected = np.concatenate([each.reshape(len(rows), -1) for each in (said.mean, *said.interval(0.9), said.scale)], 1)
     return with_interval(model, 90), rows, expected

@@ -37,11 +37,12 @@ def run_duckdb(query, frame):
 def compare(name, run, rows):
     model, frame, answers = case(name)
     description = fitted_model(model)
-    frame = frame[:rows].assign(id=np.arange(rows)[::-1])
+    frame, answers = frame[:rows], answers[:rows]
+    frame = frame.assign(id=np.arange(len(frame))[::-1])
     found = sorted(run(sql_source(description, key="id"), frame), reverse=True)
     assert [row[0] for row in found] == frame["id"].tolist()
     width = answers.shape[1]
-    assert error([row[-width:] for row in found], answers[:rows]) < 1e-9
+    assert error([row[-width:] for row in found], answers) < 1e-9
     if hasattr(model, "classes_"):
         assert [row[1] for row in found] == model.predict(frame.drop(columns="id")).tolist()
 
