@@ -35,6 +35,22 @@ def test_columns_of_zeros_and_ones_are_known():
         assert [column.binary for column in fitted_model(model).columns] == [True, False, False]
 
 
+def test_numbers_that_stand_for_missing_ones_are_not_far_beyond_the_training_range():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
+    X[::7, 0] = np.nan
+    model = LPNNRegressor(order=2, width=2, n_estimators=1, max_iter=2, random_state=0).fit(X[:40], y[:40])
+    model.calibrate(X[40:], y[40:])
+    rows = np.array([[np.nan, 0.3], [-999.0, 0.3]])
+    scales = model.predict_distribution(rows).scale[:, 0]
+    assert scales[1] > 1.1 * scales[0]
+    model.card_ = {"columns": [{"written": {"kind": "number", "missing": -999.0}}, {}]}
+    for _ in range(2):
+        missing, coded = model.predict_distribution(rows).scale[:, 0].tolist()
+        assert missing == coded == scales[0]
+        model.calibrate(X[40:], y[40:])  # knows the code by now
+
+
 def test_models_without_a_ladder_or_of_sparse_rows_are_refused():
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.raises(TypeError, match="must be a ladder or a fitted estimator with one behind it"):

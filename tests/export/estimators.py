@@ -1,6 +1,6 @@
 """The estimators that every export is tested on, fitted once, and rows to compare at."""
 
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -17,17 +17,20 @@ from polyladder import (
     LPNNRegressor,
     PolynomialKernelRegressor,
 )
+from polyladder.export.interval import with_interval
 from polyladder.fitted.answers import Numbers
 from polyladder.fitted.column import Column
 from polyladder.fitted.features import Features
-from polyladder.fitted.model import FittedModel
+from polyladder.fitted.model import FittedModel, fitted_model
 from polyladder.fitted.plan import Feature
+from polyladder.fitted.spread import Spread
 from polyladder.fitted.steps import Affine, Clip, Fill, IsMissing, Ramp
+from polyladder.predictive.conformal import Calibrated
 from tests.ladders import random_ladder
 
 ROWS = 10_000
-INTEGRALS = 2000
-"""Rows of a posterior of three classes: each of its answers is an integral for every draw, in every language."""
+FEWER = 2000
+"""Rows of a posterior of three classes, each of whose answers is an integral for every draw, and of intervals."""
 PERIODS = {"flat (m)": 7.0, "often zero": 12}
 NAMES = (
     "numbers",
@@ -46,7 +49,7 @@ NAMES = (
     "machine",
     "kernel",
 )
-QUICK = ("numbers", "cyclic", "gaps and categories", "three classes", "piecewise")
+QUICK = ("numbers", "cyclic", "gaps and categories", "three classes", "piecewise", "intervals")
 """Those that between them have every kind of step and answer but posteriors; the others are marked slow."""
 
 
@@ -86,7 +89,7 @@ def classes(y, count):
 
 @cache
 def fitted(name):
-    """A fitted estimator by name, and `ROWS` rows, or `INTEGRALS`."""
+    """A fitted estimator by name, and `ROWS` rows, or `FEWER`."""
     torch.set_num_threads(1)
     X, y = table(160, 0)
     ladder = {"order": 4, "width": 4, "n_estimators": 2, "max_iter": 5, "random_state": 0}
@@ -112,7 +115,7 @@ def fitted(name):
         "machine": lambda: FactorizationMachineRegressor(**small).fit(X, y),
         "kernel": lambda: PolynomialKernelRegressor(**small).fit(X, y),
     }[name]()
-    count = INTEGRALS if name == "posterior of three classes" else ROWS
+    count = FEWER if name == "posterior of three classes" else ROWS
     return model, (with_gaps if name in ("gaps and categories", "selected", "cyclic") else table)(count, 1)[0]
 
 
@@ -145,9 +148,54 @@ def piecewise():
     return model, rows, f.numpy()
 
 
+def spread_model():
+    """A model of two numbers whose errors have scales, made by hand; and rows, many beyond the training ranges."""
+    ranges = ((0.0, 4.0), (-1.0, 1.0))
+    inside = [(Fill(low + 1.0), Clip(low, high), Affine(low + 1.0, 1.5)) for low, high in ranges]
+    own = (Feature(0, inside[0]), Feature(0, (IsMissing(),)), Feature(1, inside[1]))
+    columns = (
+        Column("a", "number", (), *ranges[0], ranges[0], 1.0, 1.0, inputs=(0, 1), main=0, flag=1),
+        Column("b", "number", (), *ranges[1], ranges[1], 0.0, 0.0, inputs=(2,), main=2),
+    )
+    beyond = tuple(
+        Feature(at, (Fill(low + 1.0), Clip(end + least, end + most), Affine(end, high - low)))
+        for at, (low, high) in enumerate(ranges)
+        for end, least, most in ((high, 0.0, 3 * (high - low)), (low, -3 * (high - low), 0.0))
+    )
+    double = partial(torch.tensor, dtype=torch.float64)
+    spread = Spread(
+        log_scale=random_ladder(3, (4,), 2, seed=1),
+        low=double([-0.5, -2.0]),
+        high=double([0.4, -0.1]),
+        beyond=beyond,
+        growth=double([[2.5, 0.3], [-0.7, -2.0], [0.1, 0.4], [-0.9, -0.2]]),
+        degrees=double([5.0, np.inf]),
+        widths=Calibrated(double([0.5, 0.95]), double([[0.6, 0.7], [2.2, 1.9]])),
+        rows=100,
+    )
+    ladders = random_ladder(3, (4, 3), 2, (2,))
+    answer = Numbers(((-1.0, -2.0), (2.0, 1.5)), spread=spread)
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.uniform(-9, 13, FEWER), "b": rng.normal(0, 2, FEWER)})
+    rows.loc[rng.random(FEWER) < 0.2, "a"] = np.nan
+    return FittedModel(columns, own, ladders, answer), rows
+
+
+def with_intervals(model, rows):
+    """The model as exports with 90 % intervals write it, the rows, and what its distribution says of them."""
+    model, rows = fitted_model(model), rows[:FEWER]
+    said = model.predict_distribution(rows)
+    expected = np.concatenate([each.reshape(len(rows), -1) for each in (said.mean, *said.interval(0.9), said.scale)], 1)
+    return with_interval(model, 90), rows, expected
+
+
 def case(name):
-    """(model, rows, answers) by name, "piecewise" among them."""
-    return piecewise() if name == "piecewise" else (*fitted(name), answers(name))
+    """(model, rows, answers) by name, those made by hand among them."""
+    if name == "piecewise":
+        return piecewise()
+    if name.endswith("intervals"):
+        return with_intervals(*(spread_model() if name == "intervals" else fitted(name.removesuffix(" intervals"))))
+    return (*fitted(name), answers(name))
 
 
 def error(found, expected):

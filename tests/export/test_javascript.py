@@ -39,7 +39,7 @@ def run(source, rows, folder):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("name", each(*NAMES, "selected"))
+@pytest.mark.parametrize("name", each(*NAMES, "selected", "intervals", "selected intervals"))
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)
     records = [

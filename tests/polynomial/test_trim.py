@@ -2,7 +2,7 @@
 
 import torch
 
-from polyladder.estimators.selection.parts import padded
+from polyladder.polynomial.members import padded
 from polyladder.polynomial.trim import trim
 from tests.ladders import random_ladder
 

@@ -60,6 +60,10 @@ def test_functions_of_a_number_are_evaluated_with_their_slopes():
     x, h = np.array([-3.0, 0.0, 5.5]), 1e-6
     close(found[:, 0], value(x))
     close(found[:, 1], (value(x + h) - value(x - h)) / (2 * h), 1e-7)
+    held = run(
+        imports, "(f, xs) => xs.map((x) => functionAt(f, x))", ["*", ["held", "x", -1.0, 2.0], 3.0], [-4.0, 1.5, 2.5]
+    )
+    assert held == [[-3.0, 0.0], [4.5, 3.0], [6.0, 0.0]]
 
 
 @pytest.mark.slow

@@ -50,6 +50,10 @@ def export(
     key: Annotated[
         str | None, typer.Option(help="For sql: a column that identifies rows; by default rows are numbered.")
     ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Add the ends of intervals that hold this many percent, and the scale of errors."),
+    ] = None,
     force: Force = False,
     no_clobber: NoClobber = False,
 ) -> None:
@@ -59,7 +63,7 @@ def export(
     Examples:
       polyladder export houses.ladder --to c
       polyladder export houses.ladder --to sql --table houses --key id -o houses.sql
-      polyladder export houses.ladder --to onnx --numbers float32
+      polyladder export houses.ladder --to onnx --numbers float32 --interval 90
     """
     from polyladder.convert.printed import rounded_up
     from polyladder.polynomial.store import load
@@ -69,28 +73,31 @@ def export(
     header = place.with_suffix(".h") if to == "c" else None
     files = (("--output", place, kind), ("The header", header, kinds.HEADER))
     replaced = check([model], force, no_clobber, *files)
-    source = write(load(model), to, place, {"numbers": numbers.value, "name": name, "table": table, "key": key})
+    options = {"numbers": numbers.value, "name": name, "table": table, "key": key}
+    source = write(load(model), to, place, interval, options)
     for label, path, old in zip(("Export:", "Header:"), (place, header), replaced, strict=False):
         typer.echo(place_words(label, path or place, old))
     if source is not None and source.bound is not None:
         typer.echo(f"Proven largest error of each answer: {', '.join(map(rounded_up, source.bound))}.")
 
 
-def write(model: AnyModel, to: str, place: Path, options: dict[str, Any]) -> Any:
+def write(model: AnyModel, to: str, place: Path, interval: float | None, options: dict[str, Any]) -> Any:
     """Write the export; the source, if it is one."""
     if to == "onnx":
         from polyladder.export.onnx_model import to_onnx
 
         if options["numbers"] == "fixed":
             raise ValueError("--numbers must be float64 or float32 for onnx; got fixed. Use --to c.")
-        to_onnx(model, place, dtype=options["numbers"])
+        to_onnx(model, place, dtype=options["numbers"], interval=interval)
         return None
     if to == "recipe":
+        if interval is not None:
+            raise ValueError("--interval must be left out for recipe: encrypted predictions are numbers alone.")
         from polyladder.export.encrypted import encrypt
         from polyladder.files.replace_file import write_atomically
 
         write_atomically(encrypt(model).recipe.to_json().encode(), place)
         return None
-    source = to_source(model, to, **{name: options[name] for name in LANGUAGES[to].options})
+    source = to_source(model, to, interval=interval, **{name: options[name] for name in LANGUAGES[to].options})
     source.write(place, force=True)
     return source

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from polyladder.estimators.targets import NumberTarget
-from polyladder.fitted.answers import Guard
+from polyladder.fitted.answers import Answer, Guard, Numbers
 from polyladder.fitted.column import Column, described
 from polyladder.fitted.features import Features
 from polyladder.fitted.plan import Feature
@@ -62,6 +62,20 @@ def table_model(features: Features, notes: Sequence[Note]) -> tuple[tuple[Column
         found = number_column(features, own, numbers[i], steps) if i in numbers else text_column(features, own, i)
         columns.append(replace(described(found, note), binary=is_binary(described(found, note), steps)))
     return tuple(columns), steps
+
+
+def knowing_codes(answer: Answer, columns: Sequence[Column]) -> Answer:
+    """The answer; in its spread, if it has one, numbers that stand for missing ones count as missing too."""
+    if not isinstance(answer, Numbers) or answer.spread is None:
+        return answer
+
+    def blanked(feature: Feature) -> Feature:
+        code = columns[feature.column].reading.missing
+        if code is None or Blank(code) in feature.steps:
+            return feature
+        return Feature(feature.column, (Blank(code), *feature.steps))
+
+    return replace(answer, spread=replace(answer.spread, beyond=tuple(map(blanked, answer.spread.beyond))))
 
 
 def cells_of(features: Features, position: int, note: Note) -> ColumnKind:

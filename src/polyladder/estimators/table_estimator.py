@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from torch import Tensor
 
-from polyladder.estimators.fitted_model import guard_of, span_of, table_model
+from polyladder.estimators.fitted_model import guard_of, knowing_codes, span_of, table_model
 from polyladder.estimators.parameters import check_choice, refuse
 from polyladder.estimators.rows import TrainingRows, settle_weights
 from polyladder.estimators.targets import (
@@ -258,7 +258,7 @@ class TableEstimator(BaseEstimator):  # type: ignore[misc]
             columns,
             steps,
             self._ladders().to("cpu", torch.float64).map(Tensor.detach),
-            self._answer(),
+            knowing_codes(self._answer(), columns),
             {**self._facts(), **card},
             target=str(card.get("target", names[0] if len(names) == 1 else "prediction")),
             outputs=names,

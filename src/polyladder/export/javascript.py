@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from functools import reduce
 from typing import Any
 
 from polyladder.convert.exported.cells import (
@@ -21,10 +22,12 @@ from polyladder.convert.exported.cells import (
 )
 from polyladder.convert.identifiers import check_identifier
 from polyladder.convert.source.text import Source
+from polyladder.fitted.answers import Banded
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import AnyModel, FittedModel, fitted_model
+from polyladder.fitted.steps import Blank, Clip, Fill, Step
 from polyladder.report.page import embedded, text_of
-from polyladder.report.payload import column_json, model_json, rule_of
+from polyladder.report.payload import ArrayOperations, column_json, model_json, rule_of
 from polyladder.report.scripts import joined
 from polyladder.tables.columns import MISSING
 from polyladder.tables.dates import FIRST_YEAR
@@ -104,11 +107,31 @@ def cells_json(column: Column) -> dict[str, Any]:
     return {"style": None if style is None else asdict(style), "missing": kind.missing}
 
 
+def beyond_json(model: FittedModel, place: int) -> dict[str, Any]:
+    """The inputs of a column that only the scale of errors reads, if there are some: arithmetic of its number."""
+    if not isinstance(model.answer, Banded):
+        return {}
+    own = model.columns[place].inputs
+    others = [(k, each.steps) for k, each in enumerate(model.steps) if each.column == place and k not in own]
+    return {"beyond": [[k, reduce(written, steps, "x")] for k, steps in others]} if others else {}
+
+
+def written(value: Any, step: Step) -> Any:
+    """A step as arithmetic of a value whose gaps are filled."""
+    match step:
+        case Blank() | Fill():
+            return value
+        case Clip(low, high):
+            return ["held", value, low, high]
+        case _:
+            return step.written(value, ArrayOperations())
+
+
 def content(model: FittedModel) -> dict[str, Any]:
     """What the script carries, as the page has it."""
     columns = []
-    for column in model.columns:
-        made = column_json(model, column) | {"cells": cells_json(column)}
+    for i, column in enumerate(model.columns):
+        made = column_json(model, column) | {"cells": cells_json(column), **beyond_json(model, i)}
         # Only a page writes the word; here a missing cell is null.
         columns.append(made | ({"categories": list(column.categories)} if column.role == "category" else {}))
     return {

@@ -71,7 +71,7 @@ LANGUAGES = {language.name: language for language in LISTED}
 """All languages, by name. A new one is an entry here."""
 
 
-def to_source(model: AnyModel, language: str = "numpy", **options: Any) -> Source:
+def to_source(model: AnyModel, language: str = "numpy", *, interval: float | None = None, **options: Any) -> Source:
     """A model as source text that computes the same predictions without this library.
 
     Preprocessing, categories, missing values, clipping, the guard and the link to classes are part of it. Constants are
@@ -82,6 +82,10 @@ def to_source(model: AnyModel, language: str = "numpy", **options: Any) -> Sourc
         language: "numpy" (a module that needs NumPy alone), "c" (C99, one file and a header), "sql" (one query for
             SQLite, DuckDB and PostgreSQL), "javascript" (one script, in a page or Node), "rust" (one file that needs
             the standard library alone), "excel" (cells of a spreadsheet as CSV, for small models).
+        interval: percentage of new observations that intervals are to hold, such as 90. Behind the predictions come
+            then their lower ends, their upper ends and the scales of errors, as `predict_distribution` says them. For
+            models of numbers that know their errors at rows left out: `LPNNRegressor`, fitted with ``order="auto"`` or
+            calibrated.
         options: of the language. c: ``name`` (prefix of its functions), ``numbers`` ("float64", "float32" or "fixed"
             for integers alone; see `polyladder.convert.source.fixed`). sql: ``table``, ``key``. javascript: ``name``.
 
@@ -109,10 +113,18 @@ def to_source(model: AnyModel, language: str = "numpy", **options: Any) -> Sourc
     if chosen is C and options.get("numbers") == "fixed":
         chosen = FIXED
         options = {key: value for key, value in options.items() if key != "numbers"}
-    return signed(resolve_name(chosen.render)(fitted_model(model), **options), chosen)
+    described = fitted_model(model)
+    if interval is not None:
+        from polyladder.export.interval import with_interval
+
+        described = with_interval(described, interval)
+    return signed(resolve_name(chosen.render)(described, **options), chosen, described.answer.note)
 
 
-def signed(source: Source, language: Language) -> Source:
-    """The source with a first line that says who wrote it, and so its header."""
-    header = None if source.header is None else f"/* {first_line('C header')} */\n{source.header}"
-    return replace(source, text=language.first_line + source.text, header=header)
+def signed(source: Source, language: Language, note: str) -> Source:
+    """The source with a first line that says who wrote it, and one with a note if there is one; and so its header."""
+    head = language.first_line + (language.comment.format(note) + "\n" if note and language.comment else "")
+    if source.header is None:
+        return replace(source, text=head + source.text)
+    further = f"/* {note} */\n" if note else ""
+    return replace(source, text=head + source.text, header=f"/* {first_line('C header')} */\n{further}{source.header}")

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from polyladder.fitted.answers import Answer, Classes, Draws, Numbers, Probit
+from polyladder.fitted.answers import Answer, Banded, Classes, Draws, Numbers, Probit
 from polyladder.fitted.answers.answer import guard_range, held
 from polyladder.fitted.answers.classes import Labelled
 from polyladder.fitted.column import Column, described
@@ -120,11 +120,15 @@ class FittedModel:
 
     @property
     def answer_names(self) -> tuple[str, ...]:
-        """What the numbers are that an export gives for a row: values (then standard deviations), or probabilities."""
-        if isinstance(self.answer, Numbers | Draws):
-            m = self.ladders.out_features
+        """What the numbers are that an export gives for a row: values, or probabilities of classes.
+
+        Standard deviations, or the ends of intervals and scales, come after all values.
+        """
+        if isinstance(self.answer, Numbers | Draws | Banded):
+            m = len(self.answer.widths) if isinstance(self.answer, Banded) else self.ladders.out_features
             values = tuple("prediction" if m == 1 else f"prediction_{i + 1}" for i in range(m))
-            return values if isinstance(self.answer, Numbers) else values + tuple(f"{v}_std" for v in values)
+            kinds = {Numbers: ("",), Draws: ("", "_std"), Banded: ("", "_low", "_high", "_scale")}[type(self.answer)]
+            return tuple(value + kind for kind in kinds for value in values)
         assert isinstance(self.answer, Classes | Probit)
         return tuple(f"probability_{label}" for label in self.answer.labels)
 

@@ -15,7 +15,7 @@ from polyladder.explain.strengths import Strengths, spread_rows, stored, strengt
 from polyladder.explain.terms import Formula, formulas, term_count
 from polyladder.explain.typical import typical_row
 from polyladder.files.versions import versions
-from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.answers import Banded, Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel, HasModel, fitted_model
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, Quantile, Ramp, YeoJohnson
@@ -87,9 +87,11 @@ def rule_of(model: FittedModel) -> Json:
     """How the outputs of the ladders become a prediction."""
     match model.answer:
         case Numbers(guard) | Draws(guard):
-            held = None if guard is None else {"low": list(guard[0]), "high": list(guard[1])}
             combine = "median" if model.answer.by_member else "mean"
-            return {"task": "regression", "combine": combine, "guard": held}
+            return {"task": "regression", "combine": combine, "guard": range_json(guard)}
+        case Banded(guard, logs, most, widths):
+            band = {"guard": range_json(guard), "logs": range_json(logs), "most": most, "widths": list(widths)}
+            return {"task": "regression", "combine": "mean", "guard": None, "band": band}
         case Classes(_, link):
             return {"task": "classification", "guard": None, "combine": "mean", "link": link}
         case Probit(_, surest) as probit:
@@ -97,6 +99,11 @@ def rule_of(model: FittedModel) -> Json:
             return {"task": "classification", "guard": None, "combine": "draws", "surest": surest, **nodes}
         case _:
             raise TypeError(f"{type(model.answer).__name__} must have a rule of its own on the page; it has none.")
+
+
+def range_json(guard: Guard | None) -> Json | None:
+    """The lowest and the highest values of outputs, if they are held to a range."""
+    return None if guard is None else {"low": list(guard[0]), "high": list(guard[1])}
 
 
 def target_range(model: FittedModel) -> list[list[float]] | None:

@@ -28,4 +28,5 @@ def table(found):
     """The results in the layout of all exports."""
     if "probabilities" in found:
         return found["probabilities"]
-    return np.concatenate([found[name] for name in ("prediction", "std") if name in found], 1)
+    names = ("prediction", "std", "prediction_low", "prediction_high", "prediction_scale")
+    return np.concatenate([found[name] for name in names if name in found], 1)

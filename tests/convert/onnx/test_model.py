@@ -4,13 +4,13 @@ import pytest
 import torch
 
 from polyladder.convert.onnx.model import onnx_model
-from polyladder.fitted.model import fitted_model, ladder_model
+from polyladder.fitted.model import FittedModel, fitted_model, ladder_model
 from tests.convert.onnx.run import run, table
 from tests.export.estimators import NAMES, case, each, error, fitted, piecewise
 from tests.ladders import random_ladder
 
 
-@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise"))
+@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise", "intervals", "selected intervals"))
 def test_agrees_with_predict(name):
     model, rows, answers = case(name)
     found = run(onnx_model(fitted_model(model)), rows)
@@ -19,13 +19,13 @@ def test_agrees_with_predict(name):
         assert found["label"].tolist() == model.predict(rows).tolist()
 
 
-@pytest.mark.parametrize("name", each(*NAMES, "piecewise"))
+@pytest.mark.parametrize("name", each(*NAMES, "piecewise", "intervals"))
 def test_agrees_in_single_precision(name):
     """At rows that single precision can hold: at a jump of quantiles another row is another prediction."""
     model, rows, answers = case(name)
     numbers = [c for c in rows.columns if rows[c].dtype.kind == "f"]
     held = rows.assign(**{c: rows[c].astype(np.float32).astype(np.float64) for c in numbers})
-    if name == "piecewise":
+    if isinstance(model, FittedModel):
         answers = table(run(onnx_model(model), held))
     elif hasattr(model, "classes_"):
         answers = model.predict_proba(held)

@@ -12,7 +12,7 @@ from tests.export.estimators import NAMES, case, each, error, fitted
 from tests.ladders import random_ladder
 
 
-@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise"))
+@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise", "intervals", "selected intervals"))
 def test_agrees_with_predict(name, tmp_path):
     model, rows, answers = case(name)
     description = fitted_model(model)
@@ -21,7 +21,9 @@ def test_agrees_with_predict(name, tmp_path):
     assert error(call(loaded, numbers, answers.shape[1]), answers) < 1e-12
 
 
-@pytest.mark.parametrize("name", each("numbers", "yeo-johnson", "gaps and categories", "three classes", "piecewise"))
+@pytest.mark.parametrize(
+    "name", each("numbers", "yeo-johnson", "gaps and categories", "three classes", "piecewise", "intervals")
+)
 def test_single_precision(name, tmp_path):
     model, rows, answers = case(name)
     description = fitted_model(model)

@@ -72,6 +72,7 @@ def flat_cells(text):
         "two classes",
         "one versus rest",
         "piecewise",
+        "intervals",
     ],
 )
 def test_agrees_with_predict(name, tmp_path):

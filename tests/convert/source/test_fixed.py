@@ -75,6 +75,8 @@ def test_a_bare_ladder_needs_ranges(tmp_path):
 def test_what_is_not_integer_is_refused():
     with pytest.raises(ValueError, match="model of numbers"):
         fixed_source(fitted_model(case("two classes")[0]))
+    with pytest.raises(ValueError, match="must be without intervals"):
+        fixed_source(case("intervals")[0])
     with pytest.raises(ValueError, match="YeoJohnson is not of that kind"):
         fixed_source(fitted_model(case("yeo-johnson")[0]))
     with pytest.raises(ValueError, match="Cyclic is not of that kind"):

@@ -6,7 +6,7 @@ from polyladder.fitted.model import fitted_model
 from tests.export.estimators import NAMES, case, each, error
 
 
-@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise"))
+@pytest.mark.parametrize("name", each(*NAMES, "selected", "piecewise", "intervals", "selected intervals"))
 def test_agrees_with_predict(name):
     model, rows, answers = case(name)
     module = {}

@@ -7,6 +7,7 @@ import pytest
 
 from polyladder import LPNNRegressor
 from polyladder.convert.source.numpy import numpy_source
+from polyladder.export.interval import with_interval
 from polyladder.fitted.model import fitted_model
 from tests.export.cells import (
     BASE,
@@ -34,6 +35,14 @@ def test_cells_are_read_as_predict_reads_them(name):
     assert error(predict(given.to_pandas()), predicted(name, fixed=False)) < 1e-12
     assert error(predict(given.rows()), predicted(name, fixed=False)) < 1e-12
     assert error(predict(as_numbers(given, name)), predicted(name, fixed=False)) < 1e-12
+
+
+def test_intervals_read_cells_as_predictions_do():
+    model = models()["default"]
+    given = rows(fixed=False)
+    said = model.predict_distribution(as_numbers(given, "default"))
+    found = module_of(with_interval(model.model_, 90))["predict"](given)
+    assert error(found, np.stack([said.mean, *said.interval(0.9), said.scale[:, 0]], 1)) < 1e-12
 
 
 def test_cells_that_predict_refuses_are_refused():

@@ -23,7 +23,7 @@ from tests.export.estimators import NAMES, QUICK, case, error, fitted
 from tests.ladders import random_ladder
 
 ROWS = 2000
-OTHERS = tuple(name for name in (*NAMES, "selected") if name not in QUICK)
+OTHERS = tuple(name for name in (*NAMES, "selected", "selected intervals") if name not in QUICK)
 
 
 @pytest.mark.parametrize("names", [QUICK, pytest.param(OTHERS, marks=pytest.mark.slow)], ids=["quick", "others"])

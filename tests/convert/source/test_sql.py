@@ -37,23 +37,24 @@ def run_duckdb(query, frame):
 def compare(name, run, rows):
     model, frame, answers = case(name)
     description = fitted_model(model)
-    frame = frame[:rows].assign(id=np.arange(rows)[::-1])
+    frame, answers = frame[:rows], answers[:rows]
+    frame = frame.assign(id=np.arange(len(frame))[::-1])
     found = sorted(run(sql_source(description, key="id"), frame), reverse=True)
     assert [row[0] for row in found] == frame["id"].tolist()
     width = answers.shape[1]
-    assert error([row[-width:] for row in found], answers[:rows]) < 1e-9
+    assert error([row[-width:] for row in found], answers) < 1e-9
     if hasattr(model, "classes_"):
         assert [row[1] for row in found] == model.predict(frame.drop(columns="id")).tolist()
 
 
 @pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
-@pytest.mark.parametrize("name", each(*KNOWN, "piecewise", "selected"))
+@pytest.mark.parametrize("name", each(*KNOWN, "piecewise", "selected", "intervals", "selected intervals"))
 def test_agrees_with_predict(name, run):
     compare(name, run, 10_000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", each(*KNOWN, "piecewise"))
+@pytest.mark.parametrize("name", each(*KNOWN, "piecewise", "intervals"))
 def test_agrees_with_predict_in_postgresql(name):
     compare(name, run_postgres, 300)
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from polyladder.convert.exported.normal import CENTER, tail_coefficients
 from polyladder.convert.onnx.graph import Graph, Value
-from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.answers import Banded, Classes, Draws, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 
 
@@ -33,6 +33,8 @@ def answers(graph: Graph, model: FittedModel, z: Value) -> dict[str, Value]:
         case Numbers(guard):
             y = graph.along("ReduceMean", f, 0, keep=False)
             return {"prediction": y if guard is None else graph.held(y, *guard)}
+        case Banded():
+            return banded(graph, answer, graph.along("ReduceMean", f, 0, keep=False))
         case Classes(labels, link):
             scores = graph.along("ReduceMean", f, 0, keep=False)
             return labeled(graph, labels, linked(graph, scores, len(labels), link))
@@ -43,6 +45,16 @@ def answers(graph: Graph, model: FittedModel, z: Value) -> dict[str, Value]:
             return labeled(graph, labels, graph.along("ReduceMean", each, 0, keep=False))
         case _:
             raise TypeError(f"{type(answer).__name__} must have nodes of its own in ONNX; it has none.")
+
+
+def banded(graph: Graph, answer: Banded, outputs: Value) -> dict[str, Value]:
+    """Predictions, the ends of their intervals, and scales."""
+    values, log_scale, growth = graph.several("Split", 3, outputs, axis=1, num_outputs=3)
+    y = values if answer.guard is None else graph.held(values, *map(np.array, answer.guard))
+    growth = graph("Min", growth, answer.most)
+    scale = graph("Exp", graph.held(log_scale, *map(np.array, answer.log_scales)) + growth)
+    half = scale * np.array(answer.widths)
+    return {"prediction": y, "prediction_low": y - half, "prediction_high": y + half, "prediction_scale": scale}
 
 
 def linked(graph: Graph, scores: Value, count: int, link: str) -> Value:

@@ -62,8 +62,9 @@ def onnx_model(model: FittedModel, dtype: Precision = "float64") -> Any:
             words = not all(isinstance(label, int) for label in labels)
             outputs.append(helper.make_tensor_value_info(wanted, text if words else label_kind, ["n"]))
         else:
-            width = len(labels) or model.ladders.out_features
+            width = len(labels) or len(model.answer_names) // len(results)
             outputs.append(helper.make_tensor_value_info(wanted, number, ["n", width]))
+    title = f"A ladder polynomial of order {model.ladders.order} for {model.target}."
     made = helper.make_model(
         helper.make_graph(
             [helper.make_node(op, ins, outs, **attributes) for op, ins, outs, attributes in graph.nodes],
@@ -78,7 +79,7 @@ def onnx_model(model: FittedModel, dtype: Precision = "float64") -> Any:
         opset_imports=[helper.make_opsetid("", TEXT_OPSET if mixed else OPSET)],
         ir_version=IR,
         producer_name="polyladder",
-        doc_string=f"A ladder polynomial of order {model.ladders.order} for {model.target}.",
+        doc_string=" ".join(filter(None, (title, model.answer.note))),
     )
     checker.check_model(made)
     return made

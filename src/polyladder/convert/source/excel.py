@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from polyladder.convert.exported.cells import is_time, odd_categories, refuse_nul, spellings_of, words_of
 from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.text import Source
-from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
+from polyladder.fitted.answers import Banded, Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.plan import Feature
@@ -50,6 +50,8 @@ def excel_source(model: FittedModel) -> Source:
     match model.answer:
         case Numbers(guard):
             final_numbers(sheet, model, outputs, guard)
+        case Banded() as answer:
+            final_banded(sheet, model, outputs, answer)
         case Classes(labels, link):
             final_classes(sheet, model, outputs, labels, link)
     return Source(sheet.text())
@@ -227,9 +229,30 @@ def ladders(sheet: Sheet, model: FittedModel, z: list[str]) -> list[str]:
 
 def final_numbers(sheet: Sheet, model: FittedModel, outputs: list[str], guard: Guard | None) -> None:
     """The predictions, guarded."""
-    for j, (name, cell) in enumerate(zip(model.answer_names, outputs, strict=True)):
-        held = cell if guard is None else f"MIN(MAX({cell},{number(guard[0][j])}),{number(guard[1][j])})"
-        sheet.add(name, f"={held}")
+    for name, value in zip(model.answer_names, held(outputs, guard), strict=True):
+        sheet.add(name, f"={value}")
+
+
+def held(cells: Sequence[str], guard: Guard | None) -> list[str]:
+    """Expressions that hold cells to a range."""
+    if guard is None:
+        return list(cells)
+    return [f"MIN(MAX({cell},{number(lo)}),{number(hi)})" for cell, lo, hi in zip(cells, *guard, strict=True)]
+
+
+def final_banded(sheet: Sheet, model: FittedModel, outputs: list[str], answer: Banded) -> None:
+    """The predictions, guarded, the ends of their intervals, and the scales."""
+    m = len(answer.widths)
+    growths = [f"MIN({cell},{number(answer.most)})" for cell in outputs[2 * m :]]
+    logs = zip(held(outputs[m : 2 * m], answer.log_scales), growths, strict=True)
+    scales = [sheet.add(f"s_{j + 1}", f"=EXP({log}+{growth})") for j, (log, growth) in enumerate(logs)]
+    names = iter(model.answer_names)
+    values = [sheet.add(next(names), f"={value}") for value in held(outputs[:m], answer.guard)]
+    for sign in "-+":
+        for value, width, scale in zip(values, answer.widths, scales, strict=True):
+            sheet.add(next(names), f"={value}{sign}{number(width)}*{scale}")
+    for scale in scales:
+        sheet.add(next(names), f"={scale}")
 
 
 def final_classes(sheet: Sheet, model: FittedModel, outputs: list[str], labels: tuple[object, ...], link: str) -> None:

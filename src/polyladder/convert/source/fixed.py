@@ -21,7 +21,7 @@ from polyladder.convert.source.fixed_point import (
 )
 from polyladder.convert.source.fixed_steps import features_text
 from polyladder.convert.source.text import Source
-from polyladder.fitted.answers import Guard, Numbers
+from polyladder.fitted.answers import Banded, Guard, Numbers
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Clip, Ramp
 from polyladder.polynomial.ball import Ball, product_error
@@ -60,6 +60,8 @@ def fixed_source(
     if bits not in (16, 32):
         raise ValueError(f"bits must be 16 or 32; got {bits!r}.")
     answer = model.answer
+    if isinstance(answer, Banded):
+        raise ValueError("Fixed point must be without intervals: their scales are not integer. Leave interval out.")
     if not isinstance(answer, Numbers):
         raise ValueError("Fixed point must have a model of numbers; links of classes and posteriors are not integer.")
     if ranges is not None:

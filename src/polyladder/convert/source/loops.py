@@ -14,7 +14,7 @@ from typing import Any
 
 from polyladder.convert.exported.parts import consecutive, exported_parts
 from polyladder.convert.source.operations import TextOperations
-from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
+from polyladder.fitted.answers import Banded, Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsMissing, Quantile, Ramp, Step, YeoJohnson
 from polyladder.polynomial.ladder import LadderPolynomial
@@ -35,6 +35,21 @@ HELD = """
     EACH(i, OUTPUTS) {
         REAL y = mean[i];HOLD
         answers[i] = y;
+    }"""
+
+BANDED = """
+    EACH(i, NUMBERS) {
+        REAL y = mean[i];HOLD
+        REAL scale = mean[NUMBERS + i];
+        REAL growth = mean[2 * NUMBERS + i];
+        if (scale < LOG_SCALES[0][i]) { scale = LOG_SCALES[0][i]; }
+        if (scale > LOG_SCALES[1][i]) { scale = LOG_SCALES[1][i]; }
+        if (growth > MOST_GROWTH) { growth = MOST_GROWTH; }
+        scale = exp(scale + growth);
+        answers[i] = y;
+        answers[NUMBERS + i] = y - WIDTHS[i] * scale;
+        answers[2 * NUMBERS + i] = y + WIDTHS[i] * scale;
+        answers[3 * NUMBERS + i] = scale;
     }"""
 
 SCORES = """
@@ -239,8 +254,10 @@ def tables(model: FittedModel) -> Tables:
         for l, (W, b, V, c) in enumerate(part.layers()):
             found |= {f"W{l}{mark}": W.mT, f"B{l}{mark}": b, f"V{l}{mark}": V.mT, f"C{l}{mark}": c}
         found |= {f"READOUT{mark}": part.readout.mT, f"OFFSET{mark}": part.offset}
-    if isinstance(answer, Numbers | Draws) and answer.guard is not None:
+    if isinstance(answer, Numbers | Draws | Banded) and answer.guard is not None:
         found["GUARD"] = answer.guard
+    if isinstance(answer, Banded):
+        found |= {"LOG_SCALES": answer.log_scales, "WIDTHS": answer.widths}
     if isinstance(answer, Draws):
         found |= {"VARIANCE": answer.variance} | ({"SLOPES": answer.slopes} if answer.slopes.shape[-1] else {})
     if isinstance(answer, Probit) and p.out_features > 1:
@@ -252,6 +269,7 @@ def sizes(model: FittedModel) -> dict[str, int]:
     """The constants that the statements name."""
     p = model.ladders
     found = {"INPUTS": p.in_features, "OUTPUTS": p.out_features, "MEMBERS": len(p)}
+    found |= {"NUMBERS": len(model.answer.widths)} if isinstance(model.answer, Banded) else {}
     return found if model.labels is None else found | {"CLASSES": len(model.labels)}
 
 
@@ -329,6 +347,9 @@ def answers_text(model: FittedModel, dialect: Dialect) -> str:
     match answer:
         case Numbers(guard):
             return dialect(MEAN + HELD, HOLD=held(guard), COUNTED=counted)
+        case Banded(guard):
+            named = {"HOLD": held(guard), "COUNTED": counted, "MOST_GROWTH": dialect.number(answer.most)}
+            return dialect(MEAN + BANDED, **named)
         case Classes(_, link):
             scores = (
                 "EACH(i, OUTPUTS) { answers[i] = mean[i]; }" if several else "answers[0] = 0.0; answers[1] = mean[0];"

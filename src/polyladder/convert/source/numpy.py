@@ -10,7 +10,7 @@ from polyladder.convert.exported.cells import cell_words
 from polyladder.convert.source.numpy_cells import cells_text, read_text
 from polyladder.convert.source.operations import TextOperations
 from polyladder.convert.source.text import Source
-from polyladder.fitted.answers import Classes, Draws, Numbers, Probit
+from polyladder.fitted.answers import Banded, Classes, Draws, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 
@@ -185,6 +185,8 @@ def answer_text(model: FittedModel) -> str:
         case Numbers(guard):
             held = "y" if guard is None else f"np.clip(y, {list(guard[0])!r}, {list(guard[1])!r})"
             return f"{start}    y = outputs(features(rows)).mean(0)\n    return {held}\n"
+        case Banded():
+            return banded_text(answer, start)
         case Classes(_, link):
             lines = ["    s = outputs(features(rows)).mean(0)"]
             if model.ladders.out_features == 1:
@@ -201,6 +203,19 @@ def answer_text(model: FittedModel) -> str:
             return f"{numbers}{helper}\n{start}    return _probit(outputs(features(rows))).mean(0)\n"
         case _:
             raise TypeError(f"{type(answer).__name__} must have words of its own in NumPy; it has none.")
+
+
+def banded_text(answer: Banded, start: str) -> str:
+    """Predictions, the ends of their intervals, and scales."""
+    lines = ["    y, log_scale, growth = np.split(outputs(features(rows)).mean(0), 3, 1)"]
+    if answer.guard is not None:
+        low, high = map(list, answer.guard)
+        lines.append(f"    y = np.clip(y, {low!r}, {high!r})")
+    low, high = map(list, answer.log_scales)
+    lines.append(f"    scale = np.exp(np.clip(log_scale, {low!r}, {high!r}) + np.minimum(growth, {answer.most!r}))")
+    lines.append(f"    half = np.array({list(answer.widths)!r}) * scale")
+    lines.append("    return np.concatenate([y, y - half, y + half, scale], 1)")
+    return start + "\n".join([*lines, ""])
 
 
 def posterior_text(answer: Draws, start: str) -> str:

@@ -24,7 +24,7 @@ from polyladder.convert.source.sql_words import (
     quoted_text,
 )
 from polyladder.convert.source.text import Source
-from polyladder.fitted.answers import Classes, Draws, Guard, Numbers, Probit
+from polyladder.fitted.answers import Banded, Classes, Draws, Guard, Numbers, Probit
 from polyladder.fitted.model import FittedModel
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, IsCategory, IsMissing, Quantile, Ramp, Step, YeoJohnson
 from polyladder.polynomial.few_directions import few_directions
@@ -60,6 +60,9 @@ def sql_source(model: FittedModel, table: str = "rows", key: str | None = None) 
     match answer:
         case Numbers(guard):
             last = final_numbers(model, guard, name)
+        case Banded():
+            more, last = final_banded(model, answer, name)
+            parts += more
         case Classes(labels, link):
             more, last = final_classes(labels, link, model.ladders.out_features, name)
             parts += more
@@ -314,11 +317,32 @@ def same_gates(p: LadderPolynomial, layer: int) -> bool:
 
 def final_numbers(model: FittedModel, guard: Guard | None, key: str) -> str:
     """The last SELECT of a model of numbers."""
-    values = [f"f{j}" for j in range(model.ladders.out_features)]
-    if guard is not None:
-        values = [held(v, number(lo), number(hi)) for v, lo, hi in zip(values, *guard, strict=True)]
+    values = guarded(range(model.ladders.out_features), guard)
     columns = [f"{v} AS {quoted(name)}" for v, name in zip(values, model.answer_names, strict=True)]
     return f"SELECT k AS {quoted(key)}, {', '.join(columns)}\nFROM ladder_outputs"
+
+
+def guarded(outputs: Sequence[int], guard: Guard | None) -> list[str]:
+    """Outputs of the ladders, held to a range if there is one."""
+    values = [f"f{j}" for j in outputs]
+    if guard is None:
+        return values
+    return [held(v, number(lo), number(hi)) for v, lo, hi in zip(values, *guard, strict=True)]
+
+
+def final_banded(model: FittedModel, answer: Banded, key: str) -> tuple[list[str], str]:
+    """Expressions from outputs to numbers and scales, and the last SELECT, which adds the ends of intervals."""
+    m, most = len(answer.widths), number(answer.most)
+    columns = [f"{value} AS y{j}" for j, value in enumerate(guarded(range(m), answer.guard))]
+    for j, log in enumerate(guarded(range(m, 2 * m), answer.log_scales)):
+        growth = f"f{2 * m + j}"
+        columns.append(f"EXP({log} + (CASE WHEN {growth} > {most} THEN {most} ELSE {growth} END)) AS s{j}")
+    listed = ",\n    ".join(columns)
+    part = f"ladder_scales AS MATERIALIZED (\n  SELECT k,\n    {listed}\n  FROM ladder_outputs\n)"
+    ends = [[f"y{j} {sign} {number(width)} * s{j}" for j, width in enumerate(answer.widths)] for sign in "-+"]
+    answers = [*(f"y{j}" for j in range(m)), *ends[0], *ends[1], *(f"s{j}" for j in range(m))]
+    shown = ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(answers, model.answer_names, strict=True))
+    return [part], f"SELECT k AS {quoted(key)}, {shown}\nFROM ladder_scales"
 
 
 def final_classes(labels: Sequence[object], link: str, m: int, key: str) -> tuple[list[str], str]:

@@ -33,7 +33,6 @@ from polyladder.estimators.selection.kernel_blocks import (
 )
 from polyladder.estimators.selection.ladder_race import FINE_ROWS, try_ladders
 from polyladder.estimators.selection.options import Effort, Options
-from polyladder.estimators.selection.parts import as_members
 from polyladder.estimators.selection.problem import Problem
 from polyladder.estimators.selection.readers import plain_reader, ramp_reader
 from polyladder.estimators.selection.recipe import SelectionRecipe, recipe_of
@@ -42,6 +41,7 @@ from polyladder.estimators.spread import LEAST_SHRINK, LeftOut
 from polyladder.estimators.targets import Array, ClassTarget, NumberTarget, Target
 from polyladder.fitted.features import Features
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.members import as_members
 from polyladder.tables.table import Table
 from polyladder.training.kernels.relevance import fit_relevance
 from polyladder.training.kernels.reweighted import first_fit

@@ -22,6 +22,11 @@ class Answer:
     by_member = False
     """Whether it reads the outputs of every ladder; else their mean, of shape (1, n, m), is enough."""
 
+    @property
+    def note(self) -> str:
+        """What a reader of an export must know of its numbers, in sentences; by default nothing."""
+        return ""
+
     def predict(self, outputs: Tensor) -> Array:
         """Numbers (n,) or (n, m), or labels (n,)."""
         raise NotImplementedError

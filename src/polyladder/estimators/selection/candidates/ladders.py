@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from polyladder.estimators.selection.candidates.total import Total
 from polyladder.estimators.selection.candidates.trial import Trial
-from polyladder.estimators.selection.parts import times
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.members import times
 from polyladder.polynomial.widen import widen
 
 

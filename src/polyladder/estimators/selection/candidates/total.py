@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polyladder.estimators.selection.candidates.block import Block
-from polyladder.estimators.selection.parts import placed
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.members import placed
 from polyladder.training.kernels.directions import kernel_ladder, linear_ladder, power_ladder
 from polyladder.training.kernels.relevance import Array
 

@@ -115,7 +115,10 @@ export function slope(col, x) {
 /** Writes a number, missing if it is NaN, into the inputs of its column. */
 function placeNumber(z, col, x) {
   const gone = Number.isNaN(x);
-  if (col.kind === "numeric") place(col, z, forward(col, gone ? (col.fill ?? Number.NaN) : x));
+  const filled = gone ? (col.fill ?? Number.NaN) : x;
+  if (col.kind === "numeric") place(col, z, forward(col, filled));
+  // How far the number lies beyond its training range.
+  for (const [k, written] of col.beyond ?? []) z[k] = functionAt(written, filled)[0];
   // A column that never changes has no input but for its gaps.
   if (col.flag !== null && col.flag !== undefined) z[col.flag] = gone ? 1 : 0;
 }

@@ -5,7 +5,8 @@ export function functionAt(written, x) {
   if (written === "x") return [x, 1];
   if (typeof written === "number") return [written, 0];
   const [operation, ...given] = written;
-  const [[a, da], [b, db] = []] = given.map((each) => functionAt(each, x));
+  const [[a, da], [b, db] = [], [c] = []] = given.map((each) => functionAt(each, x));
+  if (operation === "held") return [Math.min(Math.max(a, b), c), a > b && a < c ? da : 0];
   if (operation === "-") return [a - b, da - db];
   if (operation === "*") return [a * b, da * b + a * db];
   if (operation === "sin") return [Math.sin(a), Math.cos(a) * da];

@@ -1,4 +1,5 @@
 /* From a row of a table, as it is written, to answers: what an exported script offers. */
+import { banded } from "./banded.js";
 import { cellReader } from "./cells.js";
 import { transform } from "./columns.js";
 import { deviation } from "./interval.js";
@@ -40,6 +41,7 @@ export function predictor(data) {
     const z = features(row);
     const found = predict(model, rule, z);
     if (rule.task === "classification") return Array.from(found.probabilities);
+    if (rule.band) return banded(rule.band, found.values);
     const values = Array.from(found.values);
     if (!noise) return values;
     return values.concat(values.map((_, j) => deviation(rule, found.raw, noise, z, j)));

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import pad
 
-from polyladder.models.batched import stack
-from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.ladder import LadderPolynomial, stack_ladders
 from polyladder.polynomial.substitute import reading
 from polyladder.polynomial.widen import lengthen
 
@@ -27,6 +26,13 @@ def placed(ladder: LadderPolynomial, columns: NDArray[np.intp], inputs: int) -> 
     return reading(ladder, lambda weight, intercept: (spread(weight), intercept))
 
 
+def with_outputs(ladder: LadderPolynomial, first: int, outputs: int) -> LadderPolynomial:
+    """The same function among more outputs, from the first one given on; the others are zero."""
+    after = outputs - first - ladder.out_features
+    readout, offset = pad(ladder.readout, (0, 0, first, after)), pad(ladder.offset, (first, after))
+    return LadderPolynomial(ladder.W, ladder.b, ladder.V, ladder.c, readout, offset)
+
+
 def times(ladder: LadderPolynomial, factor: float) -> LadderPolynomial:
     """A multiple of a ladder."""
     return LadderPolynomial(ladder.W, ladder.b, ladder.V, ladder.c, factor * ladder.readout, factor * ladder.offset)
@@ -40,7 +46,7 @@ def as_members(parts: Sequence[LadderPolynomial]) -> LadderPolynomial:
     depth = max(len(p.W) for p in parts)
     longer = [lengthen(p, depth) for p in parts]
     hidden = [max(p.hidden[l] for p in longer) for l in range(depth)]
-    return stack([times(padded(p, hidden), len(parts)) for p in longer])
+    return stack_ladders([times(padded(p, hidden), len(parts)) for p in longer])
 
 
 def padded(ladder: LadderPolynomial, hidden: Sequence[int]) -> LadderPolynomial:

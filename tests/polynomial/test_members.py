@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from polyladder.estimators.selection.parts import as_members, padded, placed, times
+from polyladder.polynomial.members import as_members, padded, placed, times, with_outputs
 from tests.ladders import random_ladder
 
 X = torch.randn(6, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
@@ -26,3 +26,10 @@ def test_padding_and_multiples() -> None:
     assert padded(ladder, (5, 4)).hidden == (5, 4)
     torch.testing.assert_close(padded(ladder, (5, 4))(X), ladder(X))
     torch.testing.assert_close(times(ladder, -2.5)(X), -2.5 * ladder(X))
+
+
+def test_outputs_among_others_that_are_zero() -> None:
+    ladder = random_ladder(4, (3, 2), 2, seed=5)
+    found = with_outputs(ladder, 1, 5)(X)
+    torch.testing.assert_close(found[:, 1:3], ladder(X))
+    assert not found[:, [0, 3, 4]].any()
