@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from polyladder.predictive.calibration import interval_reliability as interval_reliability
     from polyladder.predictive.calibration import mixture_levels as mixture_levels
     from polyladder.predictive.calibration import mixture_log_likelihood as mixture_log_likelihood
+    from polyladder.predictive.calibration import predictive_reliability as predictive_reliability
     from polyladder.predictive.calibration import quantile_reliability as quantile_reliability
     from polyladder.predictive.class_predictive import ClassPredictive as ClassPredictive
     from polyladder.predictive.diagnostics import effective_sample_size as effective_sample_size
@@ -226,6 +227,7 @@ _HOME = {
     "plot_robustness": "report.robustness",
     "plot_trace": "report.display",
     "product_activation": "polynomial.ladder",
+    "predictive_reliability": "predictive.calibration",
     "quantile_reliability": "predictive.calibration",
     "random_start": "training.solves.alternating",
     "register_onnx_converters": "estimators.onnx_pipeline",

@@ -183,6 +183,13 @@ def test_the_last_fit_takes_over_what_was_found(monkeypatch: pytest.MonkeyPatch)
     assert model.card_["selection"]["fitted"] == 100
     assert model.card_["selection"]["sentence"].endswith("This sum was then solved on all 100 rows.")
     assert model.score(table, table.y) > 0.99
+    # What the scores say of intervals holds for the model that is kept: its spread is that of the selection.
+    assert model.spread_ is not None
+    assert model.spread_.rows == 85
+    score = model.card_["scores"][0]
+    assert score["scored"] == 15
+    assert set(score["half_widths"]) == {"50", "80", "90", "95"}
+    assert score["crps"] < score["rmse"]
 
 
 def test_card_and_page_read_and_transform_all_rows_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris, make_friedman1
 from polyladder import LPNNRegressor, load
 from polyladder.automatic.fit_table import held_out_rows, read_training_table
 from polyladder.automatic.options import FitOptions
+from polyladder.cli.fit import calibration_words
 from tests.cli.tables import as_text, run, sentence, small_models, small_table, write
 from tests.real_data import needs_data, real_dataset
 
@@ -46,11 +47,32 @@ def test_a_fit_ends_with_a_table_and_a_file(tmp_path: Path) -> None:
     ]
     assert card["scores"][0]["rmse"] == pytest.approx(held_out_error(card))
     assert card["scores"][0]["rmse"] < 0.1 * card["scores"][1]["rmse"]
+    assert "log lik." in result.stdout
+    assert calibration_words(card)[0] in " ".join(result.stdout.split())
     assert (card["target"], card["task"], card["rows"], card["seed"]) == ("y", "regression", 80, 0)
     assert card["source"] == str(path)
     # Held-out rows were not fitted, and the model that is saved was fitted to all rows.
     rows = pl.read_csv(path)
     assert not np.allclose(estimator.predict(rows.select("a", "b"))[:12], card["held_out"]["predicted"])
+
+
+def test_the_words_on_calibration_are_those_of_the_card() -> None:
+    coverage = {"5": 0.1, "50": 0.493, "80": 0.81, "90": 0.914, "95": 0.96}
+    said = {"coverage": coverage, "half_widths": {"90": 1904.2}, "scored": 1030}
+    money = {"kind": "number", "style": {"prefix": "$"}}
+    card = {"scores": [said], "residual_quantiles": {"90": 7.016}}
+    assert calibration_words(card) == [
+        "50, 80, 90 and 95 % intervals hold 49, 81, 91 and 96 % of 1,030 held-out rows; half of the 90 % intervals are "
+        "within ±1900."
+    ]
+    assert "$" in calibration_words(card | {"target_written": money})[0]
+    plain = card | {"scores": [{"rmse": 1.0}]}
+    assert calibration_words(plain) == ["90 % of held-out rows lie within 7.016 of the prediction."]
+    assert calibration_words(plain | {"residual_quantiles": {}}) == []
+    classes = card | {"scores": [{"calibration_error": 0.0447}]}
+    assert calibration_words(classes) == [
+        "On held-out rows, stated probabilities differ from what happened by 4.5 points on average."
+    ]
 
 
 def test_a_loss_is_chosen_and_said(tmp_path: Path) -> None:

@@ -63,6 +63,27 @@ def test_intervals_come_from_held_out_residuals(model: Path, tmp_path: Path) -> 
     run("predict", model, path, "--interval", 100, code=2)
 
 
+@pytest.mark.slow
+def test_a_model_with_a_spread_has_intervals_of_its_own_for_each_row(model: Path, tmp_path: Path) -> None:
+    estimator = load(model)
+    table = pl.DataFrame({name: [*map(float, cells)] for name, cells in small_table(120).items()})
+    y = table["y"].to_numpy() + np.where(table["a"] > 0, 3.0, 0.1) * np.random.default_rng(0).normal(size=120)
+    estimator.calibrate(table.select("a", "b"), y).save(tmp_path / "m.ladder")
+    path = write(tmp_path / "t.csv", small_table())
+    header, values = read(run("predict", tmp_path / "m.ladder", path, "--interval", 80).stdout)
+    assert header == ["prediction", "lower", "upper"]
+    rows = pl.read_csv(path).select("a", "b")
+    assert np.array_equal(values[:, 0], estimator.predict(rows))
+    assert np.array_equal(values[:, 1:], np.stack(estimator.predict_interval(rows, level=0.8), 1))
+    widths = values[:, 2] - values[:, 1]
+    assert widths.max() > 2 * widths.min()
+    # Percentages that no card would have, and models without one.
+    estimator.card_ = None
+    estimator.save(tmp_path / "m.ladder")
+    wide = read(run("predict", tmp_path / "m.ladder", path, "--interval", 99).stdout)[1]
+    assert (wide[:, 2] - wide[:, 1] > widths).all()
+
+
 def test_chunks_do_not_change_anything(model: Path, tmp_path: Path) -> None:
     table = small_table(500)
     table["note"] = ['"line\nbreak, and ""quotes"""', "plain"] * 250

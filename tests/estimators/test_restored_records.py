@@ -15,7 +15,7 @@ from polyladder.automatic.card import half_width, make_card
 from polyladder.estimators.restored import check_restored
 from polyladder.estimators.restored_records import CARD, unfit_entry, unfit_record
 from polyladder.explain.explanation import explain
-from polyladder.explain.quality import qualities
+from polyladder.explain.quality import calibration, qualities
 from polyladder.report.payload import card_json, order_path
 from polyladder.tables.columns import ColumnKind
 from polyladder.training.solves.growth import Growth
@@ -30,7 +30,8 @@ def model() -> Any:
     frame = pl.DataFrame({"a": rng.normal(size=40), "t": rng.choice(["x", "y"], 40)})
     y = frame["a"].to_numpy() ** 2
     found = LPNNRegressor(order=2, width=2, n_estimators=1, random_state=0).fit(frame, y)
-    scores: Any = [{"model": "ladder", "seconds": 0.1, "rmse": 0.2, "r2": np.nan}]
+    said = {"crps": 0.1, "log_likelihood": -1.0, "coverage": {"90": 0.9}, "half_widths": {"90": 0.3}, "scored": 9}
+    scores: Any = [{"model": "ladder", "seconds": 0.1, "rmse": 0.2, "r2": np.nan, **said}]
     chosen = {
         "sentence": "By hand.",
         "floor": "",
@@ -53,7 +54,7 @@ def read_all(model: Any) -> None:
     described = read_model(model)
     json.dumps(card_json(described))
     order_path(described)
-    qualities(described, None, None)
+    calibration(described, qualities(described, None, None))
     half_width(model.card_ or {}, 50)
 
 
@@ -113,6 +114,8 @@ def test_what_is_no_card_is_refused(card: Any, model: Any) -> None:
         ("held_out", {"observed": [1.0], "predicted": []}),
         ("target_written", {"kind": "number", "style": {"decimal": 3}}),
         ("scores", [{}]),
+        ("scores", [{"model": "ladder", "coverage": {"all": 0.9}}]),
+        ("scores", [{"model": "ladder", "coverage": {"90": "0.9"}}]),
         ("columns", [{"name": "a"}]),
     ],
 )

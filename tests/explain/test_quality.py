@@ -164,6 +164,21 @@ def test_reliability_of_intervals() -> None:
     assert calibration(plain, qualities(plain, X, y)) is None
 
 
+@pytest.mark.slow
+def test_a_spread_has_its_own_band_and_reliability() -> None:
+    X, y = rows()
+    model = read_model(LPNNRegressor(**TINY).fit(X, y).calibrate(X, y), X)
+    shown = qualities(model, X, y)
+    assert bands(model, shown, 90) == {"kind": "spread"}
+    found = calibration(model, shown)
+    assert found is not None
+    for level, share, count in found["points"]:
+        low, high = model.predict_distribution(X).interval(level)
+        assert share == pytest.approx(np.mean((low <= y) & (y <= high)))
+        assert count == 40
+    assert calibration(model, []) is None
+
+
 def test_points_without_rows_are_left_out() -> None:
     curve = class_reliability(np.array([0.05, 0.06, 0.95]), np.array([0, 1, 1]), 10)
     points = curve_json("classes", "r", curve)["points"]

@@ -12,6 +12,10 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 from polyladder.predictive import calibration as c
+from polyladder.predictive.conformal import Calibrated
+from polyladder.predictive.mixture import StudentMixture
+from polyladder.predictive.mixture_predictive import MixturePredictive
+from polyladder.predictive.student import StudentPredictive
 
 moderate = st.floats(-3, 3)
 positive = st.floats(0.1, 3)
@@ -166,3 +170,29 @@ def test_refusals() -> None:
         c.coverage([1.0], [2.0], [1.0])
     with pytest.raises(ValueError, match=r"label must have shape \(2,\); got shape \(3,\)"):
         c.class_reliability([0.5, 0.5], [0, 1, 1])
+
+
+def test_intervals_of_a_predictive_are_counted_by_hand() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.standard_t(4, size=(60, 2))
+    center, scale = torch.zeros(60, 2, dtype=torch.float64), torch.full((60, 2), 1.2, dtype=torch.float64)
+    widths = Calibrated(torch.tensor([0.5, 0.9]), torch.tensor([[0.5, 0.7], [1.5, 2.5]], dtype=torch.float64))
+    degrees = torch.tensor([4.0, float("inf")], dtype=torch.float64)
+    plain, calibrated = (StudentPredictive(center, scale, degrees, False, w) for w in (None, widths))
+    found = c.predictive_reliability(calibrated, y, [0.5, 0.9])
+    inside = [np.abs(y) <= 1.2 * np.array(half) for half in ([0.5, 0.7], [1.5, 2.5])]
+    assert found.actual.tolist() == [pytest.approx(each.mean()) for each in inside]
+    assert found.rows.tolist() == [120, 120]
+    halves = np.array([stats.t.ppf(0.95, 4), stats.norm.ppf(0.95)])
+    assert c.predictive_reliability(plain, y, [0.9]).actual.item() == pytest.approx(np.mean(np.abs(y) <= 1.2 * halves))
+
+
+def test_intervals_of_a_mixture_lie_between_its_quantiles() -> None:
+    rng = np.random.default_rng(1)
+    means, y = torch.from_numpy(rng.normal(size=(5, 80, 1))), rng.normal(size=80)
+    mixture = StudentMixture.equal(means, torch.full((5, 1, 1), 0.6, dtype=torch.float64), torch.full((5, 1, 1), 3.0))
+    said = MixturePredictive(mixture, True)
+    found = c.predictive_reliability(said, y, [0.5, 0.9])
+    for level, share in zip(found.stated.tolist(), found.actual.tolist(), strict=True):
+        low, high = said.interval(level)
+        assert share == pytest.approx(np.mean((low <= y) & (y <= high)))

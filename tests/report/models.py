@@ -55,6 +55,10 @@ def make(name):
     if name == "mixed":
         X, y = mixed()
         return regressor("yeo-johnson").fit(X, y), X, y
+    if name == "spread":
+        X, y = mixed()
+        # Spreads over the red rows only have widths of their own; the others have too few.
+        return regressor("piecewise").fit(X, y).calibrate(*mixed(220, seed=2), by="color"), X, y
     if name == "cyclic":
         X, y = mixed()
         return regressor(Features("piecewise", periods={"weight": 12})).fit(X, y), X, y

@@ -47,6 +47,19 @@ def test_curve_goes_through_the_estimators_predictions(plain):
 
 
 @pytest.mark.slow
+def test_curve_of_a_model_with_a_spread_has_its_interval():
+    X, y = models.numbers()
+    model = models.regressor(order=2).fit(X, y).calibrate(X, y)
+    ax = plot_curve(model, "signed", at={"flat (m)": 5.0, "often zero": 2.0})
+    x, _ = ax.lines[0].get_data()
+    low, high = model.predict_interval(
+        X.iloc[np.zeros(len(x), int)].assign(**{"flat (m)": 5.0, "often zero": 2.0, "signed": x})
+    )
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (pytest.approx(low.min()), pytest.approx(high.max()))
+
+
+@pytest.mark.slow
 def test_curve_of_a_posterior_has_its_interval():
     model, X, _ = models.make("posterior")
     ax = plot_curve(model, 0)

@@ -12,6 +12,7 @@ from polyladder.report.payload import payload
 from polyladder.training.gradient.bounded import reaches
 from tests.fitted.test_values import with_gaps
 from tests.ladders import random_ladder
+from tests.report import models
 from tests.report.node import run, run_twice
 
 
@@ -362,3 +363,28 @@ def test_what_several_columns_need_together():
     proven, found = run_twice(imports, function, plane, columns, rule, 7.5, [0, 1])
     assert proven == 1
     close(found["closest"], 7.0)
+
+
+@pytest.mark.slow
+def test_half_widths_are_those_of_the_model():
+    model, X, _ = models.make("spread")
+    fitted = model.model_
+    carried = payload(fitted)
+    rows = models.some_rows(carried["columns"], 20)
+    # Far beyond the training ranges the growth is held, too.
+    rows += [[60.0, -40.0, 0, None], [0.0, None, 1, None], [-2.0, 900.0, 2, None]]
+    table = fitted.read(models.as_rows(X, carried["columns"], rows))
+    given = [[*map(float, z)] for z in fitted.inputs(table)]
+    values = [[v if v is not None else "gap" for v in row] for row in rows]
+    found = run(
+        'import { halfWidths, spreadOf } from "./spread.js";',
+        "(described, rows, inputs) => { const s = spreadOf(described); const gap = (v) => (v === 'gap' ? NaN : v);"
+        " return rows.map((row, i) => halfWidths(s, row.map(gap), inputs[i], 0)); }",
+        carried["spread"],
+        values,
+        given,
+    )
+    said = fitted.predict_distribution(table)
+    expected = [(high - low) / 2 for low, high in (said.interval(level) for level in (0.5, 0.9))]
+    close(found, np.stack(expected, 1))
+    assert found[20][1] > 5 * found[21][1]

@@ -13,7 +13,7 @@ from tests.report import models
 
 pytestmark = pytest.mark.slow
 
-REGRESSORS = ("standard", "quantile", "yeo-johnson", "mixed", "cyclic", "unclipped", "posterior")
+REGRESSORS = ("standard", "quantile", "yeo-johnson", "mixed", "cyclic", "unclipped", "spread", "posterior")
 CLASSIFIERS = ("two classes", "three classes", "posterior of two classes", "posterior of three classes")
 
 
@@ -168,6 +168,36 @@ def test_bands_of_a_posterior_are_its_intervals(open_page):
     low, high = model.predict_interval(models.as_rows(X, columns, [[p["x"], *row[1:]] for p in found]), level=0.9)
     close([p["low"] for p in found], low, 2e-3)
     close([p["high"] for p in found], high, 2e-3)
+
+
+def test_bands_of_a_spread_are_its_intervals(open_page):
+    page, model, X = open_page("spread")
+    columns = columns_of(page)
+    rows = [*models.some_rows(columns, 6, seed=5), [40.0, -8.0, 0, None]]
+    bands = []
+    for row in rows:
+        page.set(row)
+        bands.append([page.shown("low"), page.shown("high")])
+    low, high = model.predict_interval(models.as_rows(X, columns, rows), level=0.9)
+    close(bands, np.stack([low, high], 1))
+    page.set([*rows[0][:2], 1, None])
+    page.settle()
+    row = page.values()
+    for i in (0, 1, 2):
+        curve = page.page.evaluate("i => report.curve(i).items ?? report.curve(i).parts.flat()", i)
+        # A curve lies inside the training range; at the ends of pieces a limit is drawn, which no value reaches.
+        at = [p.get("x", k) for k, p in enumerate(curve)]
+        given = models.as_rows(X, columns, [[*row[:i], v, *row[i + 1 :]] for v in at])
+        for level, names in ((0.9, ("low", "high")), (0.5, ("innerLow", "innerHigh"))):
+            ends = model.predict_interval(given, level=level)
+            close([[p[name] for name in names] for p in curve], np.stack(ends, 1), 1e-8)
+    assert page.page.locator('figure[data-column="0"] path.band').count() == 2
+    words = page.page.locator("#answer-band").inner_text()
+    assert words.startswith("90 % between ")
+    assert "50 % between " in words
+    assert "Stated against actual" in page.page.locator("#quality-grid svg").nth(3).get_attribute("aria-label")
+    assert page.page.locator("#quality-grid path.chance").count() == 1
+    assert page.errors == []
 
 
 @pytest.mark.parametrize("name", ["standard", "quantile", "yeo-johnson", "mixed", "cyclic", "posterior", "two classes"])

@@ -168,3 +168,24 @@ def test_a_line_is_of_order_one_on_the_page() -> None:
     assert card_json(read_model(line, X))["order"] == 1
     curved = LPNNRegressor(order=3, max_iter=2, random_state=0).fit(X, X[:, 0] * X[:, 1])
     assert card_json(read_model(curved, X))["order"] == 3
+
+
+@pytest.mark.slow
+def test_a_model_with_a_spread_carries_it_and_others_do_not():
+    model, X, y = models.make("spread")
+    found = payload(model, X, y)
+    assert found["band"] == {"level": 90, "kind": "spread"}
+    assert found["spread"]["percents"] == [50, 90]
+    assert (found["calibration"]["kind"], found["calibration"]["label"]) == ("intervals", "the rows given")
+    for level, share, count in found["calibration"]["points"]:
+        low, high = model.predict_interval(X, level)
+        assert share == pytest.approx(np.mean((low <= y) & (y <= high)))
+        assert count == len(y)
+    model.card_ = models.carded(model, X, y, "price").card_
+    coverage = {"50": 0.4, "5": 0.1, "95": 0.9}
+    model.card_["scores"][0] |= {"coverage": coverage, "scored": 77}
+    known = payload(model)["calibration"]
+    assert known["label"] == "held-out rows"
+    assert known["points"] == [[0.05, 0.1, 77], [0.5, 0.4, 77], [0.95, 0.9, 77]]
+    plain, X, y = models.make("standard")
+    assert (payload(plain, X, y)["spread"], payload(plain, X, y)["calibration"]) == (None, None)

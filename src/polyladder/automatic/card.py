@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, Required, TypedDict
 
 import numpy as np
 
@@ -23,11 +23,24 @@ KEPT_ROWS = 2000
 """Held-out rows whose predictions are kept for charts; quantiles and scores come from all of them."""
 
 
-class Score(TypedDict):
-    """How one model did on held-out rows: rmse and r2 of numbers, the others of classes."""
+class DistributionScore(TypedDict, total=False):
+    """How good the distributions of a model of numbers are on held-out rows; means over rows.
 
-    model: str
-    seconds: float
+    Coverage and half widths are by the percentage that intervals state.
+    """
+
+    crps: float
+    log_likelihood: float
+    coverage: dict[str, float]  # the share of rows inside their intervals
+    half_widths: dict[str, float]  # of the intervals, the median over rows
+    scored: int  # how many rows these are
+
+
+class Score(DistributionScore):
+    """How one model did on held-out rows: rmse and r2 of numbers, error to calibration_error of classes."""
+
+    model: Required[str]
+    seconds: Required[float]
     rmse: NotRequired[float]
     r2: NotRequired[float]
     error: NotRequired[float]
@@ -35,6 +48,7 @@ class Score(TypedDict):
     auc: NotRequired[float]
     average_precision: NotRequired[float]
     f1: NotRequired[float]
+    calibration_error: NotRequired[float]
     rows: NotRequired[int]  # how many rows it was fitted to, where that is not all of them
 
 

@@ -16,7 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 from polyladder.automatic.budget import WORTH, Deadline, RowsToFit, fit_in_time
 from polyladder.automatic.card import HeldOut, ModelCard, Score, make_card
 from polyladder.automatic.compare import baselines, scores
-from polyladder.automatic.metrics import balance_notes, class_counts, confusion, judged, row_losses
+from polyladder.automatic.metrics import (
+    balance_notes,
+    class_counts,
+    confusion,
+    distribution_scores,
+    judged,
+    row_losses,
+)
 from polyladder.automatic.options import FitOptions, with_options
 from polyladder.automatic.selected import how_chosen
 from polyladder.automatic.split import rows_of_file, split_rows
@@ -202,7 +209,9 @@ def fit_training_table(
     estimator, rows, effort = fitted.model, fitted.rows, efforts[fitted.level]
     if effort == "low":
         tell(f"{seconds:g} seconds leave time for a short selection alone: fewer candidates were tried.")
-    first = judged(name, estimator, *unseen, fitted.seconds, task)
+    score, held_out = judged(name, estimator, *unseen, fitted.seconds, task)
+    said = distribution_scores(estimator.model_, estimator.read_table(unseen[0]), unseen[1])
+    first: tuple[Score, HeldOut] = ({**score, **said}, held_out)
     if rows < len(answers):
         first[0]["rows"] = rows
     rivals = baselines(inputs, task) if options.compare else {}

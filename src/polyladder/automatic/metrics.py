@@ -8,14 +8,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polyladder.explain.quality import class_curve, has_spread
+from polyladder.fitted.answers import Draws
+from polyladder.fitted.model import FittedModel
+from polyladder.predictive.calibration import predictive_reliability
+
 if TYPE_CHECKING:
-    from polyladder.automatic.card import HeldOut, Score
+    from polyladder.automatic.card import DistributionScore, HeldOut, Score
 
 FEW_ROWS = 20
 """A class with fewer rows than this can hardly be judged."""
 
 RARE = 0.02
 """A class with a smaller share than this is easily ignored by a model."""
+
+
+SCORED_ROWS = 2000
+"""Held-out rows, evenly picked, at which the distribution of a posterior is scored: each of them asks all draws."""
+
+WIDTHS = (50, 80, 90, 95)
+"""Percentages of intervals whose half widths are noted."""
 
 
 def judged(name: str, model: Any, X: Any, y: NDArray[Any], seconds: float, task: str) -> tuple[Score, HeldOut]:
@@ -53,8 +65,39 @@ def row_losses(held_out: HeldOut, classes: NDArray[Any] | None) -> NDArray[np.fl
     return np.asarray(-np.log(np.maximum(given, np.finfo(float).eps)))
 
 
+def distribution_scores(model: FittedModel, rows: Any, y: NDArray[Any]) -> DistributionScore:
+    """How good the distributions of a model of numbers are on rows that it did not see; empty where it has none.
+
+    Args:
+        model: fitted.
+        rows: of its table. Shape (n, columns).
+        y: what was observed there. Shape (n,).
+    """
+    posterior = isinstance(model.answer, Draws)
+    if not posterior and not has_spread(model):
+        return {}
+    table = model.read(rows)
+    if posterior:
+        some = np.arange(0, len(y), math.ceil(len(y) / SCORED_ROWS))
+        table, y = table.take(some), y[some]
+    said = model.predict_distribution(table)
+    curve = predictive_reliability(said, y)
+    percents = [f"{round(100 * stated)}" for stated in curve.stated.tolist()]
+    halves = {}
+    for percent in WIDTHS:
+        low, high = said.interval(percent / 100)
+        halves[str(percent)] = float(np.median(high - low) / 2)
+    return {
+        "crps": float(said.crps(y).mean()),
+        "log_likelihood": float(said.log_likelihood(y).mean()),
+        "coverage": dict(zip(percents, curve.actual.tolist(), strict=True)),
+        "half_widths": halves,
+        "scored": len(y),
+    }
+
+
 def class_scores(y: NDArray[Any], probability: NDArray[Any], classes: NDArray[Any]) -> dict[str, float]:
-    """Error, log loss, area under the ROC curve, average precision and F1.
+    """Error, log loss, area under the ROC curve, average precision, F1 and expected calibration error.
 
     Of two classes the second is the one to be found; of several, each is against the others, and the mean over those
     that occur is given.
@@ -77,10 +120,13 @@ def class_scores(y: NDArray[Any], probability: NDArray[Any], classes: NDArray[An
             precisions.append(average_precision_score(there, probability[:, k]))
         f1.append(f1_score(there, predicted == label, zero_division=0.0))
     found = {"error": np.mean(predicted != y), "log_loss": log_loss(y, probability, labels=classes)}
+    place = {label: k for k, label in enumerate(classes.tolist())}
+    curve = class_curve(probability, np.array([place[label] for label in y.tolist()]))
     # A single class among the rows has no curve to look at.
     if areas:
         found |= {"auc": np.mean(areas), "average_precision": np.mean(precisions)}
-    return {name: float(value) for name, value in (found | {"f1": np.mean(f1)}).items()}
+    found |= {"f1": np.mean(f1), "calibration_error": curve.error}
+    return {name: float(value) for name, value in found.items()}
 
 
 def confusion(held_out: HeldOut, classes: list[Any]) -> list[list[int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -26,6 +27,9 @@ MEASURED = (
     *("classes", "class_counts", "confusion", "residual_quantiles"),
 )
 """Entries of a card that --metrics writes."""
+
+SHOWN_LEVELS = ("50", "80", "90", "95")
+"""Percentages of the intervals whose coverage is printed."""
 
 SHOWN_CLASSES = 10
 """Classes shown in the confusion table, at most."""
@@ -254,11 +258,34 @@ def show_result(estimator: TableEstimator) -> None:
     loss = estimator.target_.loss
     by = "" if loss.quadratic or loss.answer == "classes" else f" by the {loss.name} loss"
     console.print(f"Fitted to {every}{selection['fitted']:,} rows{by}: {shape}.")
-    if "90" in card["residual_quantiles"]:
-        from polyladder.tables.columns import write_value
+    for sentence in calibration_words(card):
+        console.print(sentence, markup=False)
 
-        half = write_value(card["residual_quantiles"]["90"], card.get("target_written"))
-        console.print(f"90 % of held-out rows lie within {half} of the prediction.", markup=False)
+
+def calibration_words(card: dict[str, Any]) -> list[str]:
+    """A sentence on whether intervals or probabilities kept their word on held-out rows, where that is known."""
+    from polyladder.tables.columns import write_value
+
+    score, written = card["scores"][0], card.get("target_written")
+    if "calibration_error" in score:
+        error = f"{100 * score['calibration_error']:.2g}"
+        return [f"On held-out rows, stated probabilities differ from what happened by {error} points on average."]
+    if "coverage" in score:
+        shares = [f"{100 * score['coverage'][percent]:.0f}" for percent in SHOWN_LEVELS]
+        half = write_value(float(f"{score['half_widths']['90']:.3g}"), written)
+        return [
+            f"{listed(SHOWN_LEVELS)} % intervals hold {listed(shares)} % of {score['scored']:,} held-out rows; half of "
+            f"the 90 % intervals are within ±{half}."
+        ]
+    if "90" in card["residual_quantiles"]:
+        half = write_value(card["residual_quantiles"]["90"], written)
+        return [f"90 % of held-out rows lie within {half} of the prediction."]
+    return []
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in one: a, b and c."""
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def verdict(scores: list[Score]) -> str:
@@ -276,7 +303,10 @@ def score_table(scores: list[Score], rows: int) -> Any:
     from rich.table import Table
 
     classes = {"error": "error", "log_loss": "log loss", "auc": "AUC", "average_precision": "av. prec.", "f1": "F1"}
-    measures = {"rmse": "RMSE", "r2": "R2"} if "rmse" in scores[0] else classes
+    numbers = {"rmse": "RMSE", "r2": "R2"}
+    if "crps" in scores[0]:
+        numbers |= {"crps": "CRPS", "log_likelihood": "log lik."}
+    measures = numbers if "rmse" in scores[0] else classes
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{rows:,} held-out rows", title_justify="left")
     table.add_column("model", no_wrap=True)
     for label in (*measures.values(), "seconds"):

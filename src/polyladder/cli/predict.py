@@ -155,15 +155,17 @@ def answer_columns(
         return ["prediction", "probability", *(f"probability of {label}" for label in labels)], classes
     if threshold is not None:
         raise ValueError("--threshold must be left out for a model of numbers; it is for two classes.")
-    bayesian = isinstance(estimator, BayesianLPNNRegressor)
-    if interval is not None and not bayesian and estimator.card_ is None:
+    bayesian, spread = isinstance(estimator, BayesianLPNNRegressor), estimator.spread_ is not None
+    if interval is not None and not bayesian and not spread and estimator.card_ is None:
         raise ValueError("--interval must be left out: no held-out rows of this model are known. Use polyladder fit.")
-    half = None if interval is None or bayesian else half_width(estimator.card_, interval)
+    half = None if interval is None or bayesian or spread else half_width(estimator.card_, interval)
 
     def numbers(X: Any) -> list[Any]:
-        predicted = estimator.predict(X)
-        if predicted.ndim > 1:
-            raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
+        if interval is not None and spread:
+            # Its mean is what is predicted: the ladders are asked once.
+            said = estimator.model_.predict_distribution(X)
+            return [one_target(said.mean), *said.interval(interval / 100)]
+        predicted = one_target(estimator.predict(X))
         if interval is None:
             return [predicted]
         if half is None:
@@ -171,3 +173,10 @@ def answer_columns(
         return [predicted, predicted - half, predicted + half]
 
     return ["prediction"] if interval is None else ["prediction", "lower", "upper"], numbers
+
+
+def one_target(predicted: Any) -> Any:
+    """Predictions (n,) themselves, refused where there are several for a row."""
+    if predicted.ndim > 1:
+        raise ValueError(f"The model must have one target to be written as CSV; it has {predicted.shape[1]}.")
+    return predicted

@@ -18,6 +18,9 @@ from polyladder.tables.number_style import PLAIN
 
 Form = Callable[[Any], bool]
 
+PERCENTAGES = frozenset(map(str, range(1, 100)))
+"""As a card writes them."""
+
 
 def text(value: Any) -> bool:
     """A text."""
@@ -83,6 +86,11 @@ def written(value: Any) -> bool:
     return words and text(kind.kind) and all(isinstance(own, type(plain)) for own, plain in style)
 
 
+def by_percent(value: Any) -> bool:
+    """Numbers by whole percentages, which are written as text."""
+    return named(number)(value) and all(percent in PERCENTAGES for percent in value)
+
+
 def ranked(value: Any) -> bool:
     """Columns, by number or name, and how strong they are together."""
     return (
@@ -113,7 +121,12 @@ COLUMN = record(
         "written": written,
     },
 )
-MEASURES = ("seconds", "rmse", "r2", "error", "log_loss", "auc", "average_precision", "f1", "rows")
+NUMBERS = ("seconds", "rmse", "r2", "crps", "log_likelihood", "scored", "rows")
+CLASSES = ("error", "log_loss", "auc", "average_precision", "f1", "calibration_error")
+SCORE = record(
+    {"model": text},
+    {**dict.fromkeys((*NUMBERS, *CLASSES), number), "coverage": by_percent, "half_widths": by_percent},
+)
 SELECTION = record(
     {},
     {
@@ -133,7 +146,7 @@ CARD: dict[str, Form] = {
     "unit": maybe(text),
     "columns": each(COLUMN),
     "rows": maybe(whole),
-    "scores": each(record({"model": text}, dict.fromkeys(MEASURES, number))),
+    "scores": each(SCORE),
     "held_out": maybe(
         record({"observed": each(cell), "predicted": each(cell)}, {"probability": each(each(number))}),
     ),

@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from polyladder.fitted.answers import Draws
+from polyladder.fitted.answers import Draws, Numbers
 from polyladder.fitted.model import FittedModel
-from polyladder.predictive.calibration import Reliability, class_reliability, interval_reliability
+from polyladder.predictive.calibration import (
+    Reliability,
+    class_reliability,
+    interval_reliability,
+    predictive_reliability,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -21,6 +25,9 @@ KEPT = 2000
 
 BINS = 10
 """Bins of a reliability diagram."""
+
+TENTHS = tuple(p / 10 for p in range(1, 10))
+"""Stated probabilities at which intervals are looked at, where a card says nothing of them."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +39,14 @@ class Quality:
         observed: numbers (n, m), or class numbers (n,).
         predicted: as observed.
         probability: of each class (n, classes), where the target is one.
-        below: the stated probability of less than was observed (n, m), where a posterior of numbers states it.
+        intervals: how often intervals hold what was observed, where the model states some.
     """
 
     label: str
     observed: Array
     predicted: Array
     probability: Array | None = None
-    below: Tensor | None = None
+    intervals: Reliability | None = None
 
     def json(self) -> dict[str, Any]:
         """For the page: scores of all rows, and some of the rows for charts."""
@@ -90,8 +97,18 @@ def predicted_quality(model: FittedModel, rows: Any, observed: Array) -> Quality
         return Quality(label, observed, stated.argmax(1), stated)
     if isinstance(model.answer, Draws):
         mixture = model.distribution(rows)
-        return Quality(label, observed, mixture.median().numpy(), below=mixture.distribution(torch.tensor(observed)))
+        curve = interval_reliability(mixture.distribution(torch.tensor(observed)), TENTHS)
+        return Quality(label, observed, mixture.median().numpy(), intervals=curve)
+    if has_spread(model):
+        said = model.predict_distribution(rows)
+        curve = predictive_reliability(said, observed.reshape(said.mean.shape), TENTHS)
+        return Quality(label, observed, said.mean.reshape(observed.shape), intervals=curve)
     return Quality(label, observed, as_target(model, model.predict(rows)))
+
+
+def has_spread(model: FittedModel) -> bool:
+    """Whether a model of numbers has learned how far new observations lie from its predictions."""
+    return isinstance(model.answer, Numbers) and model.answer.spread is not None
 
 
 def as_target(model: FittedModel, values: Any) -> Array:
@@ -109,11 +126,13 @@ def as_target(model: FittedModel, values: Any) -> Array:
 
 
 def bands(model: FittedModel, shown: list[Quality], level: int) -> dict[str, Any]:
-    """Where the error band comes from: posterior draws, held-out residuals, residuals of the rows given, or nowhere."""
+    """Where the error band comes from: draws, a spread, residuals of held-out rows or of the rows given, or nowhere."""
     if model.labels is not None:
         return {"kind": None}
     if model.answer.by_member:
         return {"kind": "draws"}
+    if has_spread(model):
+        return {"kind": "spread"}
     if not shown:
         return {"kind": None}
     half = model.card.get("residual_quantiles", {}).get(str(level))
@@ -128,17 +147,38 @@ def bands(model: FittedModel, shown: list[Quality], level: int) -> dict[str, Any
 def calibration(model: FittedModel, shown: list[Quality]) -> dict[str, Any] | None:
     """Stated against actual: how often a class of stated probability is there, or an interval holds its target.
 
-    Of two classes the second one's probability is looked at, of several the likeliest one's.
+    What the card says of held-out rows comes before the rows given.
     """
+    held_out = card_coverage(model)
+    if held_out is not None:
+        return curve_json("intervals", "held-out rows", held_out)
     for quality in shown:
-        if quality.below is not None:
-            curve = interval_reliability(quality.below, [p / 10 for p in range(1, 10)])
-            return curve_json("intervals", quality.label, curve)
+        if quality.intervals is not None:
+            return curve_json("intervals", quality.label, quality.intervals)
         if quality.probability is not None:
-            two = quality.probability.shape[1] == 2
-            stated = quality.probability[:, 1] if two else quality.probability
-            return curve_json("classes", quality.label, class_reliability(stated, quality.observed, BINS))
+            return curve_json("classes", quality.label, class_curve(quality.probability, quality.observed))
     return None
+
+
+def card_coverage(model: FittedModel) -> Reliability | None:
+    """How often intervals hold what was observed at held-out rows, as the card has it."""
+    scores = model.card.get("scores")
+    found, rows = (scores[0].get("coverage"), scores[0].get("scored")) if scores else (None, None)
+    if not found or not rows:
+        return None
+    points = sorted((int(percent) / 100, share) for percent, share in found.items())
+    stated, actual = torch.tensor(points, dtype=torch.float64).T
+    return Reliability(stated, actual, torch.full_like(stated, float(rows)))
+
+
+def class_curve(probability: Array, observed: Array) -> Reliability:
+    """How often a class is there, by its stated probability: the second of two classes, else the likeliest one.
+
+    Args:
+        probability: of each class. Shape (n, classes).
+        observed: class numbers. Shape (n,).
+    """
+    return class_reliability(probability[:, 1] if probability.shape[1] == 2 else probability, observed, BINS)
 
 
 def curve_json(kind: str, label: str, curve: Reliability) -> dict[str, Any]:

@@ -7,7 +7,7 @@ Predictions, explanations, certificates, exports, pages and files read this valu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -182,14 +182,18 @@ class FittedModel:
 
     def table_outputs(self, table: Table) -> Tensor:
         """Outputs of rows: of every ladder (members, n, m) if the answer asks for that, else their mean (1, n, m)."""
-        size = max(1, CHUNK_NUMBERS // max(1, len(self.steps)))
         found = []
         with torch_limited(1 if len(table) <= FEW_ROWS else None):
-            for start in range(0, len(table), size):
-                part = table if size >= len(table) else table.take(np.arange(start, min(start + size, len(table))))
-                z = torch.from_numpy(self.table_inputs(part))
+            for _, z in self.parts(table):
                 found.append(evaluate(self.ladders, z) if self.answer.by_member else self.evaluate_mean(z)[None])
         return torch.cat(found, 1)
+
+    def parts(self, table: Table) -> Iterator[tuple[Table, Tensor]]:
+        """Some rows at a time, with their inputs (k, d), which stay in the last cache until they are used."""
+        size = max(1, CHUNK_NUMBERS // max(1, len(self.steps)))
+        for start in range(0, len(table), size):
+            part = table if size >= len(table) else table.take(np.arange(start, min(start + size, len(table))))
+            yield part, torch.from_numpy(self.table_inputs(part))
 
     def predict(self, rows: Any) -> Array:
         """What is predicted for rows: numbers (n,) or (n, m), or labels (n,)."""
@@ -221,9 +225,14 @@ class FittedModel:
                 "BayesianLPNNRegressor."
             )
         table = self.read(rows)
-        center = held(self.said(table).mean(0), self.answer.guard)
-        z = torch.from_numpy(np.ascontiguousarray(self.table_inputs(table)))
-        return self.answer.spread.predictive(center, z, table, self.answer.flat)
+        self.plan.warn_of(table)
+        centers, scales = [], []
+        with torch_limited(1 if len(table) <= FEW_ROWS else None):
+            for part, z in self.parts(table):
+                centers.append(self.evaluate_mean(z))
+                scales.append(self.answer.spread.scale(z, part))
+        center = held(finite(torch.cat(centers)[None])[0], self.answer.guard)
+        return self.answer.spread.predictive(center, torch.cat(scales), table, self.answer.flat)
 
     def distribution(self, rows: Any) -> StudentMixture:
         """The distribution of a new observation at each row, of a posterior over regressions."""

@@ -72,16 +72,16 @@ class Spread:
         outside = torch.from_numpy(np.ascontiguousarray(self.plan(table))) @ self.growth
         return (inside + outside.clamp_max(MOST_GROWTH)).exp()
 
-    def predictive(self, center: Tensor, z: Tensor, table: Table, flat: bool) -> StudentPredictive:
+    def predictive(self, center: Tensor, scale: Tensor, table: Table, flat: bool) -> StudentPredictive:
         """The distribution of a new observation at each row.
 
         Args:
             center: predictions. Shape (n, m).
-            z: inputs of the model. Shape (n, d).
+            scale: of errors. Shape (n, m).
             table: the rows.
             flat: whether predictions have shape (n,).
         """
-        return StudentPredictive(center, self.scale(z, table), self.degrees, flat, self.widths_of(table))
+        return StudentPredictive(center, scale, self.degrees, flat, self.widths_of(table))
 
     def widths_of(self, table: Table) -> Calibrated:
         """Half widths in scales: for all rows alike (k, m), or for each row of its group (k, n, m)."""

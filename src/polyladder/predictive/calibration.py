@@ -2,7 +2,7 @@
 
 Arrays and tensors are read alike, computed in float64 and returned as tensors. A prediction is given as a Gaussian
 (mean and standard deviation), as equally likely draws, as an equal mixture of Gaussians (one per draw of the weights),
-or as class probabilities.
+as class probabilities, or as a `Predictive` of numbers.
 """
 
 from __future__ import annotations
@@ -11,8 +11,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from polyladder.predictive.predictive import Predictive
+from polyladder.predictive.student import StudentPredictive
 
 LEVELS = tuple(i / 20 for i in range(1, 20))
 """Stated probabilities at which a reliability curve is read by default: 5 %, 10 %, ..., 95 %."""
@@ -101,6 +105,23 @@ def interval_reliability(levels: Any, at: Any = LEVELS) -> Reliability:
     levels = check_probabilities("levels", levels)
     # A target at quantile u is inside the central interval of probability p just if |2 u - 1| <= p.
     return quantile_reliability((2 * levels - 1).abs(), at)
+
+
+def predictive_reliability(predictive: Predictive, y: Any, at: Any = LEVELS) -> Reliability:
+    """Share of the targets inside ``predictive.interval(p)``, for each stated probability p.
+
+    Args:
+        predictive: of numbers.
+        y: what was observed, in the shape of the target. Of several outputs each counts by itself.
+        at: stated probabilities. Shape (points,).
+    """
+    y, at = np.array(y, dtype=np.float64), check_probabilities("at", at)
+    if not isinstance(predictive, StudentPredictive):
+        # Its intervals lie between quantiles: one look at each target says which of them hold it.
+        return interval_reliability(predictive.cdf(y), at)
+    ends = [predictive.interval(level) for level in at.tolist()]
+    shares = [coverage(y, low, high).share for low, high in ends]
+    return Reliability(at, as_float(shares), torch.full_like(at, float(y.size)))
 
 
 def class_reliability(probability: Any, label: Any, bins: int = 15) -> Reliability:

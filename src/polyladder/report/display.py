@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polyladder.explain.quality import qualities
+from polyladder.explain.quality import has_spread, qualities
 from polyladder.fitted.answers import Draws
 from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel, HasModel, fitted_model
@@ -48,8 +48,9 @@ def plot_curve(
         ax: matplotlib axes; new ones by default.
 
     Returns:
-        The axes, with the lowest and the highest of the drawn points. A posterior has its 90 % interval drawn; a model
-        with a card has that of its held-out residuals, and the density of the training rows.
+        The axes, with the lowest and the highest of the drawn points. A posterior and a model that has distributions
+        have their 90 % interval drawn; any other model with a card has that of its held-out residuals. A card also
+        gives the density of the training rows.
     """
     ax = axes(ax)
     model = fitted_model(model)
@@ -260,6 +261,10 @@ def predictions(
     if isinstance(model.answer, Draws):
         mixture = model.distribution(table)
         low, high = (np.asarray(mixture.quantile(level)[:, output].numpy()) for level in (0.05, 0.95))
+        return y, low, high
+    if has_spread(model):
+        ends = model.predict_distribution(table).interval(0.9)
+        low, high = (side.reshape(len(rows), -1)[:, output] for side in ends)
         return y, low, high
     half = model.card.get("residual_quantiles", {}).get("90")
     return y, None if half is None else y - half, None if half is None else y + half

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 
 from polyladder.explain.baseline import training_mean
 from polyladder.explain.quality import bands, calibration, qualities
@@ -20,14 +17,18 @@ from polyladder.fitted.column import Column
 from polyladder.fitted.model import FittedModel, HasModel, fitted_model
 from polyladder.fitted.steps import Affine, Blank, Clip, Fill, Quantile, Ramp, YeoJohnson
 from polyladder.fitted.values import bent_steps, main_steps, values_of
-from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.polynomial.trim import trim
+from polyladder.report.spread import spread_json
+from polyladder.report.weights import ladders_json, packed
 from polyladder.tables.dates import DAYS, SHARES_OF_DAY
 
 Json = dict[str, Any]
 
 LEVEL = 90
 """Percentage of the error band."""
+
+INNER = 50
+"""Percentage of the darker band within it, where a model has a spread."""
 
 PAIRS = 10
 """Interactions that are listed."""
@@ -70,6 +71,7 @@ def payload(model: FittedModel | HasModel, rows: Any = None, target: Any = None)
         "way": way_json(model),
         "model": model_json(model),
         "band": {"level": LEVEL, **bands(model, shown, LEVEL)},
+        "spread": spread_json(model, (INNER, LEVEL)),
         "range": target_range(model),
         "strengths": strengths_json(model, found),
         "rows": [] if table is None else example_rows(model, table),
@@ -122,11 +124,6 @@ def choices_of(model: FittedModel) -> list[str]:
     return list(model.outputs) if len(model.outputs) == count else [f"output {i + 1}" for i in range(count)]
 
 
-def packed(values: Any) -> str:
-    """Numbers as base64 of little-endian float64."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
-
-
 def model_json(model: FittedModel) -> Json:
     """The weights of all ladders, in parts of one shape each, and the noise of a posterior's.
 
@@ -135,35 +132,6 @@ def model_json(model: FittedModel) -> Json:
     noise = noise_json(model.answer) if isinstance(model.answer, Draws) else None
     parts = [model.ladders] if model.answer.by_member else summed_parts(model)
     return {"parts": [ladders_json(part) for part in parts], "noise": noise}
-
-
-def ladders_json(ladders: LadderPolynomial) -> Json:
-    """The weights, draw after draw: W, b, V, c of each layer, then readout and offset.
-
-    Of a layer that is diagonal in every draw only the diagonal is written, and of gates that repeat those of the layer
-    before nothing.
-
-    Args:
-        ladders: batch shape (draws,), float64.
-    """
-    diagonals = [W.diagonal(dim1=-2, dim2=-1) for W in ladders.W]
-    square = [W.shape[-1] == W.shape[-2] for W in ladders.W]
-    diagonal = [l > 0 and square[l] and torch.equal(torch.diag_embed(diagonals[l]), W) for l, W in enumerate(ladders.W)]
-    gates = list(zip(ladders.V, ladders.c, strict=True))
-    repeated = [False] + [all(map(torch.equal, now, before)) for before, now in pairwise(gates)]
-    layers = []
-    for l, (W, b, V, c) in enumerate(ladders.layers()):
-        layers += [diagonals[l] if diagonal[l] else W, b, *(() if repeated[l] else (V, c))]
-    weights = torch.cat([t.flatten(1) for t in (*layers, ladders.readout, ladders.offset)], 1)
-    return {
-        "draws": len(ladders),
-        "inputs": ladders.in_features,
-        "hidden": list(ladders.hidden),
-        "outputs": ladders.out_features,
-        "diagonal": diagonal,
-        "repeated": repeated,
-        "weights": packed(weights),
-    }
 
 
 def noise_json(answer: Draws) -> Json:

@@ -5,7 +5,8 @@ import { wrapped } from "./numbers.js";
 
 /**
  * A curve with its band, the data's density, its extremes and the current point.
- * parts: [[{x, y, low, high}]]; low and high may be missing. A part of one point is a value on its own.
+ * parts: [[{x, y, low, high, innerLow, innerHigh}]]; the ends of the band, and of one within it, may be missing. A part
+ * of one point is a value on its own.
  */
 export function drawCurve(host, { parts, domain, range, counts, low, high, point, label, text, xText, xTicks }) {
   const { svg, width, height } = canvas(host, 176, label);
@@ -17,7 +18,10 @@ export function drawCurve(host, { parts, domain, range, counts, low, high, point
   if (counts) density(svg, counts, x, frame.bottom, 30);
   axes(svg, frame, x, scaleY, { xCount: width > 330 ? 5 : 4, yCount: 4, text, xText, xTicks });
   const inside = framed(svg, frame);
-  for (const part of parts) if (part[0].low !== undefined) drawBand(inside, part, x, y);
+  for (const part of parts) {
+    if (part[0].low !== undefined) drawBand(inside, part, x, y, "low", "high");
+    if (part[0].innerLow !== undefined) drawBand(inside, part, x, y, "innerLow", "innerHigh");
+  }
   for (const part of parts) {
     if (part.length > 1) draw(inside, "path", { class: "curve", d: path(part.map((p) => [x(p.x), y(p.y)])) });
     else draw(inside, "circle", { class: "atom", cx: x(part[0].x), cy: y(part[0].y), r: 3 });
@@ -43,14 +47,14 @@ function framed(svg, { left, right, top, bottom }) {
   return draw(svg, "g", { "clip-path": `url(#${id})` });
 }
 
-function drawBand(svg, part, x, y) {
-  const [{ x: at, low, high }] = part;
+function drawBand(svg, part, x, y, low, high) {
   if (part.length === 1) {
-    draw(svg, "rect", { class: "band", x: x(at) - 3, width: 6, y: y(high), height: Math.abs(y(low) - y(high)) });
+    const [bottom, top] = [y(part[0][low]), y(part[0][high])];
+    draw(svg, "rect", { class: "band", x: x(part[0].x) - 3, width: 6, y: top, height: Math.abs(bottom - top) });
     return;
   }
-  const over = part.map((p) => [x(p.x), y(p.high)]);
-  const under = part.map((p) => [x(p.x), y(p.low)]).reverse();
+  const over = part.map((p) => [x(p.x), y(p[high])]);
+  const under = part.map((p) => [x(p.x), y(p[low])]).reverse();
   draw(svg, "path", { class: "band", d: `${path([...over, ...under])}Z` });
 }
 
@@ -96,8 +100,12 @@ function drawLevel(svg, item, lines, { middle, left, right }, x, range, chosen) 
     const y = middle + 4 + LINE * (k - (lines.length - 1) / 2);
     draw(svg, "text", { x: left - 8, y, "text-anchor": "end", class: chosen ? "strong" : "" }, line);
   });
-  if (item.low !== undefined) {
-    const [a, b] = [item.low, item.high].map((v) => x(within(v, range[0], range[1])));
+  for (const band of [
+    [item.low, item.high],
+    [item.innerLow, item.innerHigh],
+  ]) {
+    if (band[0] === undefined) continue;
+    const [a, b] = band.map((v) => x(within(v, range[0], range[1])));
     draw(svg, "rect", { class: "band", x: a, y: middle - 4, width: Math.max(0, b - a), height: 8 });
   }
   const mark = { cx: x(within(item.y, range[0], range[1])), cy: middle, r: chosen ? 6 : 4 };

@@ -1,13 +1,13 @@
 /* Charts of errors: points over two axes, a histogram, a table of classes. */
-import { axes, CHARACTER, margin, path, scale, spanOf } from "./axes.js";
+import { axes, CHARACTER, margin, path, scale, spanOf, within } from "./axes.js";
 import { canvas, draw } from "./elements.js";
 import { count, wrapped } from "./numbers.js";
 
 /**
  * Points over both axes, with a diagonal or a zero line as the ideal. `join` draws a line through them; of joined
- * points the one at x = `taken` stands out.
+ * points the one at x = `taken` stands out. `chance` gives the range [low, high] of a point that only chance moves.
  */
-export function drawScatter(host, { points, xLabel, yLabel, ideal, label, join, square, domain, taken }) {
+export function drawScatter(host, { points, xLabel, yLabel, ideal, label, join, square, domain, taken, chance }) {
   const { svg, width, height } = canvas(host, square ? 270 : 230, label);
   const [xSpan, ySpan] = domain ? [domain, domain] : spans(points, ideal === "diagonal");
   const frame = { left: margin(ySpan[0], ySpan[1], 5), right: width - 8, top: 20, bottom: height - 34 };
@@ -15,6 +15,7 @@ export function drawScatter(host, { points, xLabel, yLabel, ideal, label, join, 
   const y = scale(ySpan[0], ySpan[1], frame.bottom, frame.top);
   const whole = join && points.every((p) => Number.isInteger(p[0]));
   axes(svg, frame, x, y, { xCount: whole ? Math.min(5, points.length) : 5, yCount: 5, xLabel, yLabel });
+  if (chance) drawChance(svg, points, chance, x, y);
   drawIdeal(svg, ideal, x, y);
   if (join) draw(svg, "path", { class: "curve", d: path(points.map((p) => [x(p[0]), y(p[1])])) });
   for (const p of points) {
@@ -32,6 +33,13 @@ function spans(points, alike) {
   if (!alike) return both;
   const shared = [Math.min(both[0][0], both[1][0]), Math.max(both[0][1], both[1][1])];
   return [shared, shared];
+}
+
+function drawChance(svg, points, chance, x, y) {
+  const ranges = points.map((p) => [p[0], ...chance(p).map((v) => within(v, y.lo, y.hi))]);
+  const over = ranges.map(([at, , high]) => [x(at), y(high)]);
+  const under = ranges.map(([at, low]) => [x(at), y(low)]).reverse();
+  draw(svg, "path", { class: "chance", d: `${path([...over, ...under])}Z` });
 }
 
 function drawIdeal(svg, ideal, x, y) {

@@ -2,7 +2,7 @@
 import { density, scale, within } from "./axes.js";
 import { canvas, draw } from "./elements.js";
 
-/** Where the prediction and its band lie among all targets. */
+/** Where the prediction and its band [low, high], perhaps with one within it, lie among all targets. */
 export function drawStrip(host, { domain, counts, value, band, label, text }) {
   const { svg, width, height } = canvas(host, 46, label);
   const bottom = height - 16;
@@ -10,7 +10,9 @@ export function drawStrip(host, { domain, counts, value, band, label, text }) {
   if (counts) density(svg, counts, x, bottom - 4, bottom - 8);
   draw(svg, "line", { class: "rule", x1: 8, x2: width - 8, y1: bottom - 3, y2: bottom - 3 });
   const held = (v) => x(within(v, domain[0], domain[1]));
-  if (band) drawBar(svg, held(band[0]), Math.max(1, held(band[1]) - held(band[0])), bottom - 6, 0.35);
+  const drawBand = (low, high) => drawBar(svg, held(low), Math.max(1, held(high) - held(low)), bottom - 6, 0.35);
+  if (band) drawBand(band[0], band[1]);
+  if (band?.length > 2) drawBand(band[2], band[3]);
   draw(svg, "circle", { class: "point", cx: held(value), cy: bottom - 3, r: 7 });
   draw(svg, "text", { x: 4, y: height - 1 }, text(domain[0]));
   draw(svg, "text", { x: width - 4, y: height - 1, "text-anchor": "end" }, text(domain[1]));

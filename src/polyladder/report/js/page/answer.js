@@ -9,7 +9,7 @@ import { show, shownName } from "./words.js";
 
 export function renderAnswer() {
   const value = shownValue(row.answer);
-  const band = bandOf(value, row.z, () => row.answer.raw, { fine: true });
+  const band = bandOf(value, row.values, row.z, () => row.answer.raw, { fine: true });
   const box = byId("answer-value");
   byId("answer-name").textContent = shownName();
   box.replaceChildren(show(value), data.unit && !classes ? make("small", {}, ` ${data.unit}`) : "");
@@ -20,10 +20,17 @@ export function renderAnswer() {
   else renderPlace(value, band);
 }
 
-function renderBand(box, [low, high]) {
+function renderBand(box, [low, high, innerLow, innerHigh]) {
   const { kind, level, source } = data.band;
-  const from = kind === "draws" ? `${level} % interval of the posterior` : `${level} % of ${source} are this close`;
-  byId("answer-band").replaceChildren(make("b", {}, `${show(low)} to ${show(high)}`), `: ${from}`);
+  if (kind === "spread") {
+    const outer = make("b", {}, `${show(low)} and ${show(high)}`);
+    const inner = `${data.spread.percents[0]} % between ${show(innerLow)} and ${show(innerHigh)}`;
+    const parts = [make("span", {}, `${level} % between `, outer, ","), " ", make("span", {}, inner)];
+    byId("answer-band").replaceChildren(...parts);
+  } else {
+    const from = kind === "draws" ? `${level} % interval of the posterior` : `${level} % of ${source} are this close`;
+    byId("answer-band").replaceChildren(make("b", {}, `${show(low)} to ${show(high)}`), `: ${from}`);
+  }
   box.dataset.low = String(low);
   box.dataset.high = String(high);
 }

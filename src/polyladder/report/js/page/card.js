@@ -64,5 +64,7 @@ function scoreSentence() {
   const quality = data.quality[0];
   if (!quality) return "";
   if (classes) return ` ${percent(1 - quality.error)} right on ${quality.label}.`;
-  return ` RMSE ${quality.rmse.map((v) => format(v, 3)).join(", ")} on ${quality.label}.`;
+  const share = data.card.scores[0]?.coverage?.[data.band.level];
+  const held = share === undefined ? "" : `; ${data.band.level}\u00a0% intervals hold ${percent(share)} of them`;
+  return ` RMSE ${quality.rmse.map((v) => format(v, 3)).join(", ")} on ${quality.label}${held}.`;
 }

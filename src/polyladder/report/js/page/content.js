@@ -1,5 +1,6 @@
 /* What the page carries, ready for use: the model, its rule, its columns. None of it changes. */
 import { decode, thinned } from "../model/ladder.js";
+import { spreadOf } from "../model/spread.js";
 import { unpacked } from "../model/unpack.js";
 
 export const byId = (id) => document.getElementById(id);
@@ -11,6 +12,8 @@ export const rule = found.rule;
 export const columns = found.columns;
 /** The noise of a posterior's draws, or null. */
 export const noise = found.noise;
+/** How far new observations lie from predictions, or null where that was not learned. */
+export const spread = data.spread && spreadOf(data.spread);
 export const classes = rule.task === "classification";
 
 /** Where contributions start, and the nodes of the rule that integrates along the way. */

@@ -2,7 +2,7 @@
 import { densityBars, scale, within } from "../charts/axes.js";
 import { draw, make, shape } from "../charts/elements.js";
 import { hasTime, isDate, isTime, readText, write } from "../charts/written.js";
-import { columns } from "./content.js";
+import { columns, spread } from "./content.js";
 import { row, set } from "./row.js";
 import { named, valueText } from "./words.js";
 
@@ -122,7 +122,8 @@ function syncSlider({ slider, number, held, missing }, i, value) {
   held.hidden = value >= col.low && value <= col.high;
   const counts = col.clip ? within(value, ...col.hold) : value;
   const counted = counts === value ? "" : `: counts as ${valueText(i, counts)}`;
-  held.textContent = held.hidden ? "" : `Outside the training range${counted}.`;
+  const wider = spread ? ", with wider intervals" : "";
+  held.textContent = held.hidden ? "" : `Outside the training range${counted}${wider}.`;
 }
 
 /** Decimals that a thousandth of the column's range needs. */

@@ -22,25 +22,33 @@ let sameScale = true;
 
 /** Find the curve of column i anew. */
 export function updateCurve(i) {
-  curves[i] = columns[i].kind === "category" ? categoryCurve(columns[i]) : numericCurve(columns[i]);
+  curves[i] = columns[i].kind === "category" ? categoryCurve(i) : numericCurve(i);
 }
 
-function categoryCurve(col) {
+/** The ends of a band, by name. */
+const ends = (band) => (band ? { low: band[0], high: band[1], innerLow: band[2], innerHigh: band[3] } : {});
+
+function categoryCurve(i) {
+  const col = columns[i];
+  const values = [...row.values];
   const counts = col.density?.counts ?? [];
   const total = counts.reduce((a, b) => a + b, 0);
   const items = col.categories.map((name, k) => {
     const z = replaced(col, row.z, k);
     const answer = predict(charted, rule, z, false);
     const y = shownValue(answer);
-    const band = bandOf(y, z, () => answer.raw);
-    return { name, y, low: band?.[0], high: band?.[1], share: total ? counts[k] / total : 0 };
+    values[i] = k;
+    const band = bandOf(y, values, z, () => answer.raw);
+    return { name, y, ...ends(band), share: total ? counts[k] / total : 0 };
   });
   const ys = items.map((item) => item.y);
   const [low, high] = [Math.min(...ys), Math.max(...ys)];
   return { items, low: { x: ys.indexOf(low), y: low }, high: { x: ys.indexOf(high), y: high } };
 }
 
-function numericCurve(col) {
+function numericCurve(i) {
+  const col = columns[i];
+  const values = [...row.values];
   const z = Float64Array.from(row.z);
   if (col.flag !== null) z[col.flag] = 0;
   const along = curve(charted, rule, z, col, row.output);
@@ -49,8 +57,9 @@ function numericCurve(col) {
     part.map(({ x, t }) => {
       const y = along.value(t);
       place(col, z, t);
-      near = bandOf(y, z, () => along.at(t), { near });
-      return near ? { x, t, y, low: near[0], high: near[1] } : { x, t, y };
+      values[i] = x;
+      near = bandOf(y, values, z, () => along.at(t), { near });
+      return { x, t, y, ...ends(near) };
     }),
   );
   return { curve: along, parts, ...extremes(along, col, parts) };

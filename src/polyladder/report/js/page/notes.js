@@ -14,7 +14,8 @@ const SHAPES = {
 };
 
 export function renderNotes() {
-  const band = data.band.kind ? ` with its ${data.band.level} % band` : "";
+  let band = data.band.kind ? ` with its ${data.band.level} % band` : "";
+  if (data.spread) band += ` and, darker, that of ${data.spread.percents[0]} %`;
   byId("curves-lead").textContent =
     `The prediction along each feature${band}, everything else as in your row. Triangles mark the lowest and the ` +
     "highest point, gray bars the data. Press on a chart to go there.";

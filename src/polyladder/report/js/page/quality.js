@@ -8,6 +8,9 @@ import { renderScores } from "./scores.js";
 
 let chosen = 0;
 
+/** Nine of ten shares of a calibrated model lie within so many standard deviations of what is stated. */
+const NINE_IN_TEN = 1.645;
+
 export function renderQuality() {
   const { quality, calibration, card } = data;
   const orders = data.order_path.length > 1;
@@ -79,8 +82,11 @@ function renderCalibration({ kind, label, points }) {
   let note = "how often the likeliest class is right, by its probability";
   if (kind === "intervals") note = "share of targets inside intervals of each level";
   else if (data.outputs.length === 2) note = `how often ${data.outputs[1]} is there, by its probability`;
-  addChart("Calibration", `${note} (${label})`, drawScatter, {
+  const rows = points.reduce((all, [, , n]) => (kind === "intervals" ? n : all + n), 0);
+  note += `, in ${count(rows)} rows (${label}); gray: where nine in ten calibrated models lie`;
+  addChart("Calibration", note, drawScatter, {
     points,
+    chance: ([p, , n]) => [-1, 1].map((way) => p + way * NINE_IN_TEN * Math.sqrt((p * (1 - p)) / n)),
     xLabel: "stated",
     yLabel: "actual",
     ideal: "diagonal",

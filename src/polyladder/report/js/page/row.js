@@ -3,7 +3,8 @@ import { forward, inputsAlong, slope, transform } from "../model/columns.js";
 import { interval } from "../model/interval.js";
 import { predict, shown } from "../model/prediction.js";
 import { inputSlopes } from "../model/slopes.js";
-import { charted, classes, columns, data, model, noise, rule } from "./content.js";
+import { halfWidths } from "../model/spread.js";
+import { charted, classes, columns, data, model, noise, rule, spread } from "./content.js";
 
 /** Values of all columns (NaN: missing, categories by position), the output that is shown, features and answer. */
 export const row = {
@@ -40,10 +41,15 @@ export function set(changes) {
 export const shownValue = (answer) => shown(rule, answer, row.output);
 
 /**
- * The error band around a value at z: around the center, or of the draws with their noise. `raw` gives all outputs of
- * all draws there; options as for `interval`.
+ * The error band [low, high] around a value at the inputs z of a row of values: around the center, or of the draws with
+ * their noise. `raw` gives all outputs of all draws there; options as for `interval`. A model with a spread has a band
+ * within it: [low, high, inner low, inner high].
  */
-export function bandOf(value, z, raw, options) {
+export function bandOf(value, values, z, raw, options) {
+  if (spread) {
+    const [inner, outer] = halfWidths(spread, values, z, row.output);
+    return [value - outer, value + outer, value - inner, value + inner];
+  }
   if (data.band.kind === "residuals") {
     const half = data.band.half[Math.min(row.output, data.band.half.length - 1)];
     return [value - half, value + half];

@@ -6,21 +6,28 @@ import { byId, data } from "./content.js";
 const NAMES = {
   rmse: "RMSE",
   r2: "R²",
+  crps: "CRPS",
+  log_likelihood: "log likelihood",
   error: "error",
   log_loss: "log loss",
   auc: "AUC",
   average_precision: "av. precision",
   f1: "F1",
+  calibration_error: "calibration error",
   seconds: "seconds",
   rows: "fitted rows",
 };
 
 const LAST = ["seconds", "rows"];
 
+/** How many rows the distributions were scored at: the chart of their calibration says it. */
+const ELSEWHERE = "scored";
+
 export function renderScores() {
   const { scores } = data.card;
   if (!scores.length) return;
-  const measures = [...new Set(scores.flatMap(Object.keys))].filter((k) => scores.some((s) => isNumber(s[k])));
+  const found = [...new Set(scores.flatMap(Object.keys))].filter((k) => k !== ELSEWHERE);
+  const measures = found.filter((k) => scores.some((s) => isNumber(s[k])));
   // Seconds and rows come after what they led to.
   measures.sort((a, b) => LAST.indexOf(a) - LAST.indexOf(b));
   const title = make("th", {}, "Model, on held-out rows");
