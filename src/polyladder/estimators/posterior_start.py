@@ -15,12 +15,13 @@ from polyladder.estimators.ladder import TAUGHT_ROWS, LPNNRegressor
 from polyladder.estimators.posterior import Posterior, chain_by_chain
 from polyladder.estimators.rows import TrainingRows
 from polyladder.estimators.selection.distinct import distinct_rows
-from polyladder.estimators.selection.parts import padded, placed
 from polyladder.estimators.selection.select import Chosen, choose_model
+from polyladder.estimators.spread import LeftOut
 from polyladder.estimators.support import states
 from polyladder.estimators.targets import Array, NumberTarget
 from polyladder.fitted.features import Features
 from polyladder.polynomial.ladder import LadderPolynomial, combine
+from polyladder.polynomial.members import padded, placed
 from polyladder.polynomial.sparse import as_rows
 from polyladder.polynomial.widen import lengthen
 from polyladder.tables.table import Table
@@ -99,7 +100,7 @@ def selected_start(
         return None
     cost, ladder = found
     left = chosen.left_out
-    assert left is not None
+    assert isinstance(left, LeftOut)
     ramps = 0 if chosen.features.ramps_ is None else len(chosen.features.ramps_.column)
     assert isinstance(chosen.target, NumberTarget)
     return SelectedStart(
