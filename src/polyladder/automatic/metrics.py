@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,7 +81,9 @@ def distribution_scores(model: FittedModel, rows: Any, y: NDArray[Any]) -> Distr
     if posterior:
         some = np.arange(0, len(y), math.ceil(len(y) / SCORED_ROWS))
         table, y = table.take(some), y[some]
-    said = model.predict_distribution(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what is strange about the rows was said when they were predicted
+        said = model.predict_distribution(table)
     curve = predictive_reliability(said, y)
     percents = [f"{round(100 * stated)}" for stated in curve.stated.tolist()]
     halves = {}
