@@ -58,7 +58,7 @@ def test_a_fit_ends_with_a_table_and_a_file(tmp_path: Path) -> None:
 
 def test_the_words_on_calibration_are_those_of_the_card() -> None:
     coverage = {"5": 0.1, "50": 0.493, "80": 0.81, "90": 0.914, "95": 0.96}
-    said = {"coverage": coverage, "half_widths": {"90": 1904.2}, "scored": 1030}
+    said = {"coverage": coverage, "half_width": 1904.2, "scored": 1030}
     money = {"kind": "number", "style": {"prefix": "$"}}
     card = {"scores": [said], "residual_quantiles": {"90": 7.016}}
     assert calibration_words(card) == [

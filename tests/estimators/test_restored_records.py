@@ -30,7 +30,7 @@ def model() -> Any:
     frame = pl.DataFrame({"a": rng.normal(size=40), "t": rng.choice(["x", "y"], 40)})
     y = frame["a"].to_numpy() ** 2
     found = LPNNRegressor(order=2, width=2, n_estimators=1, random_state=0).fit(frame, y)
-    said = {"crps": 0.1, "log_likelihood": -1.0, "coverage": {"90": 0.9}, "half_widths": {"90": 0.3}, "scored": 9}
+    said = {"crps": 0.1, "log_likelihood": -1.0, "coverage": {"90": 0.9}, "half_width": 0.3, "scored": 9}
     scores: Any = [{"model": "ladder", "seconds": 0.1, "rmse": 0.2, "r2": np.nan, **said}]
     chosen = {
         "sentence": "By hand.",

@@ -24,15 +24,12 @@ KEPT_ROWS = 2000
 
 
 class DistributionScore(TypedDict, total=False):
-    """How good the distributions of a model of numbers are on held-out rows; means over rows.
+    """How good the distributions of a model of numbers are on held-out rows."""
 
-    Coverage and half widths are by the percentage that intervals state.
-    """
-
-    crps: float
-    log_likelihood: float
-    coverage: dict[str, float]  # the share of rows inside their intervals
-    half_widths: dict[str, float]  # of the intervals, the median over rows
+    crps: float  # mean over rows
+    log_likelihood: float  # mean over rows
+    coverage: dict[str, float]  # the share of rows inside their intervals, by the percentage that these state
+    half_width: float  # of 90 % intervals, the median over rows
     scored: int  # how many rows these are
 
 

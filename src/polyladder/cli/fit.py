@@ -272,7 +272,7 @@ def calibration_words(card: dict[str, Any]) -> list[str]:
         return [f"On held-out rows, stated probabilities differ from what happened by {error} points on average."]
     if "coverage" in score:
         shares = [f"{100 * score['coverage'][percent]:.0f}" for percent in SHOWN_LEVELS]
-        half = write_value(float(f"{score['half_widths']['90']:.3g}"), written)
+        half = write_value(float(f"{score['half_width']:.3g}"), written)
         return [
             f"{listed(SHOWN_LEVELS)} % intervals hold {listed(shares)} % of {score['scored']:,} held-out rows; half of "
             f"the 90 % intervals are within ±{half}."

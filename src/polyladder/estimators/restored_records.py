@@ -121,11 +121,11 @@ COLUMN = record(
         "written": written,
     },
 )
-NUMBERS = ("seconds", "rmse", "r2", "crps", "log_likelihood", "scored", "rows")
+NUMBERS = ("seconds", "rmse", "r2", "crps", "log_likelihood", "half_width", "scored", "rows")
 CLASSES = ("error", "log_loss", "auc", "average_precision", "f1", "calibration_error")
 SCORE = record(
     {"model": text},
-    {**dict.fromkeys((*NUMBERS, *CLASSES), number), "coverage": by_percent, "half_widths": by_percent},
+    {**dict.fromkeys((*NUMBERS, *CLASSES), number), "coverage": by_percent},
 )
 SELECTION = record(
     {},

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from polyladder.fitted.plan import Feature, Plan, plan_of
 from polyladder.polynomial.ladder import LadderPolynomial
+from polyladder.polynomial.units import MeanOfParts, mean_of
 from polyladder.predictive.conformal import Calibrated
 from polyladder.predictive.student import StudentPredictive
 from polyladder.tables.table import Table
@@ -64,9 +65,14 @@ class Spread:
         """How the further inputs are worked out."""
         return plan_of(self.beyond)
 
+    @cached_property
+    def evaluate_log_scale(self) -> MeanOfParts:
+        """The log scale at inputs (n, d), each direction of its squares read once. Shape (n, m)."""
+        return mean_of(self.log_scale.map(lambda t: t.unsqueeze(0)))
+
     def scale(self, z: Tensor, table: Table) -> Tensor:
         """The scale of errors at rows, given also as inputs z (n, d) of the model. Shape (n, m)."""
-        inside = self.log_scale(z).clamp(self.low, self.high)
+        inside = self.evaluate_log_scale(z).clamp(self.low, self.high)
         if not self.beyond:
             return inside.exp()
         outside = torch.from_numpy(np.ascontiguousarray(self.plan(table))) @ self.growth

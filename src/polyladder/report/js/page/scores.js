@@ -20,13 +20,13 @@ const NAMES = {
 
 const LAST = ["seconds", "rows"];
 
-/** How many rows the distributions were scored at: the chart of their calibration says it. */
-const ELSEWHERE = "scored";
+/** Said elsewhere: how many rows the distributions were scored at, and how wide intervals are. */
+const ELSEWHERE = ["scored", "half_width"];
 
 export function renderScores() {
   const { scores } = data.card;
   if (!scores.length) return;
-  const found = [...new Set(scores.flatMap(Object.keys))].filter((k) => k !== ELSEWHERE);
+  const found = [...new Set(scores.flatMap(Object.keys))].filter((k) => !ELSEWHERE.includes(k));
   const measures = found.filter((k) => scores.some((s) => isNumber(s[k])));
   // Seconds and rows come after what they led to.
   measures.sort((a, b) => LAST.indexOf(a) - LAST.indexOf(b));
