@@ -50,7 +50,8 @@ def test_groups_have_their_own_widths_and_others_the_general_ones() -> None:
     grouped = spread(GroupWidths(1, {"b": own}))
     rows = table(0.0, 0.0, kind=("a", "b"))
     z = double(0.0, 0.0).unsqueeze(1)
-    low, high = grouped.predictive(double(3.0, 3.0).unsqueeze(1), z, rows, True).interval(0.9)
+    scale = grouped.scale(z, rows)
+    low, high = grouped.predictive(double(3.0, 3.0).unsqueeze(1), scale, rows, True).interval(0.9)
     np.testing.assert_allclose((high - low) / 2, np.exp(-1.0) * np.array([1.6, 3.2]))
     np.testing.assert_allclose((high + low) / 2, 3.0)
 
