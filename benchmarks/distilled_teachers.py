@@ -133,7 +133,7 @@ def as_markdown(stored: list[dict[str, Any]]) -> list[str]:
     """The lines of the table in docs/compress.md, without its head."""
     lines = []
     for each in stored:
-        errors = [f"{each['rmse'][word]:.3g} ({each['r2'][word]:.3f})" for word in ("ridge", "teacher", "student")]
+        errors = [f"{each['rmse'][word]:#.3g} ({each['r2'][word]:.3f})" for word in ("ridge", "teacher", "student")]
         rates = [f"{each['rows_per_second'][word] / 1e3:,.0f}" for word in ("teacher", "student")]
         cells = [
             *(each["table"], each["teacher"], *errors, f"{each['gain_kept']:.1%}", f"{each['weights']:,}"),
