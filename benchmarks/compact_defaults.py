@@ -42,7 +42,7 @@ def split_of(name: str, split: int) -> tuple[Array, Array, Array, Array]:
     if name == "friedman1":
         X, y = make_friedman1(2400, noise=0.5, random_state=split)
         return X[:400], y[:400], X[400:], y[400:]
-    if name in MASKED:
+    if (folder / "uci-more" / name).is_dir():
         data = np.loadtxt(folder / "uci-more" / name / "data.csv.gz", delimiter=",")
         held = np.loadtxt(folder / "uci-more" / name / "test_mask.csv.gz", delimiter=",")[:, split] > 0
         return data[~held, :-1], data[~held, -1], data[held, :-1], data[held, -1]

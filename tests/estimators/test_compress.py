@@ -209,6 +209,23 @@ def test_a_simulation_of_two_numbers() -> None:
 
 
 @pytest.mark.slow
+def test_where_a_simulation_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one near row, itself, it is asked at the given rows alone; with more, between them too."""
+    asked: list[np.ndarray[Any, Any]] = []
+
+    def sums(rows: Any) -> Any:
+        asked.append(rows)
+        return rows[:, 0] + rows[:, 1]
+
+    compress(Simulation(sums), X)
+    monkeypatch.setattr(room, "CLOSE", 1)
+    compress(Simulation(sums), X)
+    between, own = (len(np.unique(np.concatenate([rows, X]), axis=0)) - len(X) for rows in asked)
+    assert own == 0
+    assert between == 500
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LinearRegression(), DummyRegressor()])
 def test_a_line_and_a_constant(model: Any) -> None:
     model.fit(X, Y)

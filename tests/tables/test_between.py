@@ -112,3 +112,17 @@ def test_few_values_and_texts_come_from_both_rows() -> None:
     found = [rows_between(rows, z, 40, np.random.default_rng(seed)) for seed in range(5)]
     assert any(each.numbers.sum() != 20 for each in found)
     assert any((each.categories[1] == "a").sum() != 20 for each in found)
+
+
+def test_how_many_rows_are_near() -> None:
+    """Rows at whole numbers: the middle one sees those within (near - 1) / 2; with one, each sees itself alone."""
+    line = matrix_table(np.arange(101.0)[:, None])
+    for near in (1, 3, 5):
+        found = near_rows(line.numbers, np.array([50]), np.random.default_rng(0), near)
+        assert sorted(found[0]) == list(range(50 - near // 2, 51 + near // 2))
+    same, moved = (rows_between(line, line.numbers, 101, np.random.default_rng(0), near=near) for near in (1, 3))
+    assert sorted(same.numbers[:, 0]) == list(range(101))
+    # Of the rows at the two ends the farthest of three is 2 away, of others 1; a quarter more is beyond.
+    off = np.sort(np.abs(moved.numbers - same.numbers)[:, 0])
+    assert 0.5 < off[-3] <= 1.25
+    assert off[-1] <= 2.5

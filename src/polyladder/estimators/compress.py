@@ -37,6 +37,10 @@ Array = np.ndarray[Any, Any]
 TAUGHT, JUDGED = 4_000, 2_000
 """Rows at and between the given ones that another's model is asked about, to learn from and to judge by."""
 
+CLOSE = 5
+"""Rows that count as near to a row where another's model is asked about points between them. With more, the points lie
+farther from the rows, and the student follows the model less closely where new rows will be."""
+
 LEAST_PROBABILITY = 0.01
 """Classes below it are left out of what a row teaches."""
 
@@ -224,7 +228,8 @@ def distilled(teacher: Predicting, rows: Any, options: dict[str, Any]) -> Ladder
     given = read_rows(student, rows, categorical=None)
     rng = np.random.default_rng(seed)
     some = given.take(rng.permutation(len(given))[: TAUGHT // 2])
-    between = rows_between(given, Features().fit_table(given).transform_table(given), TAUGHT + JUDGED, rng)
+    inputs = Features().fit_table(given).transform_table(given)
+    between = rows_between(given, inputs, TAUGHT + JUDGED, rng, near=CLOSE)
     points = joined(some, between)
     answers = answers_of(teacher, like_rows(points, rows))
     taught = np.arange(len(points) - JUDGED)

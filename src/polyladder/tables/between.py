@@ -24,7 +24,7 @@ FEW_VALUES = 12
 """A column with at most this many different numbers keeps to them: there is nothing in between."""
 
 
-def rows_between(table: Table, inputs: Array, count: int, rng: np.random.Generator) -> Table:
+def rows_between(table: Table, inputs: Array, count: int, rng: np.random.Generator, near: int = NEAR) -> Table:
     """Rows as new ones could be: cell by cell between a row and one of the rows near it.
 
     Each cell of a column looks at a near row of its own, so the new rows lie in the box around a row and its
@@ -37,15 +37,16 @@ def rows_between(table: Table, inputs: Array, count: int, rng: np.random.Generat
         inputs: what distances are measured by: the rows transformed. Shape (n, d).
         count: how many new rows are wanted.
         rng: random numbers.
+        near: rows that count as near to a row. Fewer keep the new rows closer to those of the table.
     """
     n = len(table)
     turns = np.concatenate([rng.permutation(n) for _ in range(-(-count // n))])[:count]
-    near = near_rows(inputs, turns, rng)
+    others = near_rows(inputs, turns, rng, near)
     places = np.arange(count)
 
     def other() -> Array:
         """For each new row the number of a row near its own."""
-        return np.asarray(near[places, rng.integers(0, near.shape[1], count)])
+        return np.asarray(others[places, rng.integers(0, others.shape[1], count)])
 
     numbers = np.empty((count, table.numbers.shape[1]))
     for k, column in enumerate(table.numbers.T):
@@ -62,23 +63,24 @@ def rows_between(table: Table, inputs: Array, count: int, rng: np.random.Generat
     return replace(table, numbers=numbers, categories=categories)
 
 
-def near_rows(inputs: Array, rows: Array, rng: np.random.Generator) -> Array:
+def near_rows(inputs: Array, rows: Array, rng: np.random.Generator, near: int = NEAR) -> Array:
     """For each of the rows of the given numbers, the numbers of rows near it, itself perhaps among them.
 
     Args:
         inputs: of all rows. Shape (n, d).
         rows: shape (count,).
         rng: random numbers, for which rows are looked at where there are many.
+        near: how many rows count as near to a row.
 
     Returns:
-        Shape (count, at most `NEAR`).
+        Shape (count, at most ``near``).
     """
     among = rng.permutation(len(inputs))[:MOST_NEAR]
     spread = inputs.std(0)
     # Around their mean, or a few digits would not tell rows far from zero apart.
     scaled = ((inputs - inputs.mean(0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32)
     those = scaled[among]
-    count = min(NEAR, len(among))
+    count = min(near, len(among))
     asked, place = np.unique(rows, return_inverse=True)
     # Of |a - b|^2 what does not depend on the row itself.
     distance = (those**2).sum(1) - 2 * scaled[asked] @ those.T
