@@ -9,14 +9,14 @@ from polyladder.estimators.first_files import OLD_NAMES
 from polyladder.training.losses import LOSSES
 
 CLASSES = {
-    "Affine": "polyladder.fitted.steps",
+    "Affine": "polyladder.fitted.steps.affine",
     "BayesianLPNNClassifier": "polyladder.estimators.bayesian",
     "BayesianLPNNRegressor": "polyladder.estimators.bayesian",
-    "Blank": "polyladder.fitted.steps",
+    "Blank": "polyladder.fitted.steps.blank",
     "Calibrated": "polyladder.predictive.conformal",
     "Candidate": "polyladder.estimators.selection.found",
     "ClassTarget": "polyladder.estimators.targets",
-    "Clip": "polyladder.fitted.steps",
+    "Clip": "polyladder.fitted.steps.clip",
     "Diagnostics": "polyladder.estimators.posterior",
     "FactorizationMachine": "polyladder.models.factorization_machine",
     "FactorizationMachineClassifier": "polyladder.estimators.rivals.factorization_machine",
@@ -26,7 +26,7 @@ CLASSES = {
     "Feedforward": "polyladder.models.feedforward",
     "FeedforwardClassifier": "polyladder.estimators.rivals.feedforward",
     "FeedforwardRegressor": "polyladder.estimators.rivals.feedforward",
-    "Fill": "polyladder.fitted.steps",
+    "Fill": "polyladder.fitted.steps.fill",
     "GradientTraining": "polyladder.estimators.gradient_training",
     "GroupWidths": "polyladder.fitted.spread",
     "Growth": "polyladder.training.solves.growth",

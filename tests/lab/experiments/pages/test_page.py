@@ -117,6 +117,7 @@ def test_both_figures_have_their_picture():
         ("rivals", "five_models"),
         ("bayesian", "bayesian"),
         ("bayesian", "bayesian_rivals"),
+        ("distributions", "distributions"),
         ("choosing", "effort"),
         ("choosing", "effort_classes"),
     ],
