@@ -10,6 +10,7 @@ from scipy.optimize import nnls
 
 from polyladder.training.kernels.relevance import Array
 from polyladder.training.losses.loss import Loss
+from polyladder.training.simplex import best_shares
 
 LEAST, LEAST_OF_MANY = 0.02, 0.1
 """A weight below the first number is set to zero, and the others are found again. The second number is used where there
@@ -17,9 +18,6 @@ are many rows: every candidate that counts is solved on all of them."""
 
 SMOOTHING = 0.002
 """Share of each target that is spread over all classes, so that a few rows cannot make a sum certain."""
-
-ROUNDS = 200
-"""Most steps down the loss of summed scores."""
 
 BOUNDED_ROUNDS = 5
 """Rounds of weighted squares by which weights for another loss are found."""
@@ -106,21 +104,6 @@ def stack_scores(loss: Loss, left_out: Sequence[Array], classes: Array, weight: 
         slope = np.einsum("jnm,nm->j", scores, share * loss.slopes(f, target).numpy())
         return loss.deviance(f, target, counts) + float(price @ weights), slope + price
 
-    def descend(weights: Array) -> Array:
-        step, (loss, slope) = 1.0, value(weights)
-        for _ in range(ROUNDS):
-            pull = -step * (slope - slope @ weights)
-            new = weights * np.exp(np.clip(pull, -50, 50))
-            new /= new.sum()
-            lower, steeper = value(new)
-            if lower < loss:
-                gain, weights, loss, slope, step = loss - lower, new, lower, steeper, 1.3 * step
-                if gain < 1e-7:
-                    break
-            else:
-                step /= 2
-        return weights
-
-    weights = descend(np.full(len(scores), 1 / len(scores)))
+    weights = best_shares(value, np.full(len(scores), 1 / len(scores)))
     weights = np.where(weights >= LEAST, weights, 0.0)
-    return descend(weights / weights.sum())
+    return best_shares(value, weights / weights.sum())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from polyladder.polynomial.ladder import LadderPolynomial
 from polyladder.training.errors.log_scale import log_densities, log_scale_coefficients
 from polyladder.training.kernels.relevance import Array
+from polyladder.training.simplex import best_shares
 
 LANDMARKS = 100
 """Rows through which the directions of the kernels lie, at most. More would cost more and hardly say more."""
@@ -27,9 +28,6 @@ LEAST_ROWS = 40
 
 DEGREES = 6.0
 """Degrees of freedom of the errors while their scale is looked for: gross ones pull little."""
-
-ROUNDS = 200
-"""Steps of the search for the weights of a sum, at most."""
 
 LEAST_WEIGHT = 0.02
 """Candidates of a smaller weight are left out of the sum."""
@@ -162,23 +160,9 @@ def shares_of(left_out: Array, errors: Array, weight: Array) -> Array:
             weight * pull
         ) / weight.sum()
 
-    def descend(shares: Array) -> Array:
-        step, (loss, slope) = 1.0, value(shares)
-        for _ in range(ROUNDS):
-            new = shares * np.exp(np.clip(-step * (slope - slope @ shares), -50, 50))
-            new /= new.sum()
-            lower, steeper = value(new)
-            if lower < loss:
-                gain, shares, loss, slope, step = loss - lower, new, lower, steeper, 1.3 * step
-                if gain < 1e-7:
-                    break
-            else:
-                step /= 2
-        return shares
-
-    shares = descend(np.full(len(left_out), 1 / len(left_out)))
+    shares = best_shares(value, np.full(len(left_out), 1 / len(left_out)))
     shares = np.where(shares >= LEAST_WEIGHT, shares, 0.0)
-    return descend(shares / shares.sum())
+    return best_shares(value, shares / shares.sum())
 
 
 def few_directions(z: Array, landmarks: Array, coefficients: Array, weight: Array) -> QuadraticScale:
